@@ -1,0 +1,168 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// The arrows, by layer. A target may depend only on targets of a lower layer; `scripts/lint` checks
+// the layer numbers below against the dependencies. Module = "HTTPDNS" + folder name.
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func module(
+    _ folder: String, _ needs: [String] = [], c: [String] = [], in root: String = "Sources",
+    plugins: [Target.PluginUsage] = [], exclude: [String] = []
+) -> Target {
+    .target(
+        name: "HTTPDNS" + folder,
+        dependencies: needs.map { .target(name: "HTTPDNS" + $0) }
+            + c.map { .target(name: "CHTTPDNS" + $0) },
+        path: root + "/" + folder, exclude: exclude, swiftSettings: strict, plugins: plugins)
+}
+
+func systemLibrary(_ name: String, _ pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(
+        name: "CHTTPDNS" + name + "Library", path: "Sources/C" + name + "/Library",
+        pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func cShim(_ name: String, library: Bool = true, links: [LinkerSetting] = []) -> Target {
+    .target(
+        name: "CHTTPDNS" + name,
+        dependencies: library ? [.target(name: "CHTTPDNS" + name + "Library")] : [],
+        path: "Sources/C" + name, exclude: library ? ["Library"] : [], linkerSettings: links)
+}
+
+func tests(_ folder: String, _ needs: [String], c: [String] = [], exclude: [String] = []) -> Target
+{
+    .testTarget(
+        name: folder + "Tests",
+        dependencies: needs.map {
+            .target(name: $0.hasPrefix("!") ? String($0.dropFirst()) : "HTTPDNS" + $0)
+        }
+            + c.map { .target(name: "CHTTPDNS" + $0) },
+        path: "Tests/" + folder, exclude: exclude, swiftSettings: strict)
+}
+
+// Layer 0: C
+let c: [Target] = [
+    systemLibrary("Ares", "libcares", apt: "libc-ares-dev"), cShim("Ares"),
+    systemLibrary("OpenSSL", "openssl", apt: "libssl-dev"), cShim("OpenSSL"),
+    systemLibrary("Idn2", "libidn2", apt: "libidn2-dev"), cShim("Idn2"),
+    systemLibrary("Psl", "libpsl", apt: "libpsl-dev"), cShim("Psl"),
+    // libcurl is opened by the shim on first use, never linked: see docs/decisions.
+    cShim("Curl", library: false, links: [.linkedLibrary("dl")]),
+    cShim("System", library: false, links: [.linkedLibrary("dispatch")]),
+]
+
+// Layer 1: cores. No I/O, no clock, no lock, no C, no Foundation.
+let cores: [Target] = [
+    module("Names"),
+    module("Wire", ["Names"]),
+    module("Lookup", ["Names", "Wire"]),
+    module("Trust", ["Names"]),
+    module("Exchange", ["Names", "Trust", "Lookup"]),
+]
+
+// Layer 2: effects
+let effects: [Target] = [
+    module("Platform", ["Names"], c: ["System"]),
+    module("JSON"),
+    module("Digest", c: ["OpenSSL"]),
+    module("IDNA", ["Names"], c: ["Idn2"]),
+    module("PublicSuffix", ["Names"], c: ["Psl"]),
+    module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),
+    module("Transport", ["Names", "Trust", "Exchange", "Platform"], c: ["Curl"]),
+]
+
+// Layer 3: resolvers
+let resolvers: [Target] = [
+    module("Datagram", ["Names", "Wire", "Lookup", "Platform"], c: ["Ares"], in: "Resolvers"),
+    module(
+        "DoH", ["Names", "Wire", "Lookup", "Exchange", "Trust", "Transport", "Platform"],
+        in: "Resolvers"),
+    module(
+        "Vendor",
+        [
+            "Names", "Wire", "Lookup", "Exchange", "Trust", "Transport", "Platform", "JSON",
+            "Digest",
+        ], in: "Resolvers"),
+    module("System", ["Names", "Wire", "Lookup", "Platform"], c: ["System"], in: "Resolvers"),
+    module("Static", ["Names", "Wire", "Lookup"], in: "Resolvers"),
+    module("Profiles", ["Names", "Lookup", "JSON"], in: "Resolvers"),
+]
+
+// Layer 4: drivers
+let drivers: [Target] = [
+    module("Resolution", ["Names", "Wire", "Lookup", "Platform"]),
+    module(
+        "Client",
+        ["Names", "Lookup", "Trust", "Exchange", "Platform", "Transport", "Resolution"]),
+    module(
+        "Interception",
+        ["Names", "Lookup", "Trust", "Exchange", "Platform", "Transport", "Client"],
+        c: ["System"]),
+]
+
+// Layer 5: assembly
+let assembly: [Target] = [
+    module(
+        "",
+        [
+            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
+            "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "Vendor", "System",
+            "Static", "Profiles", "Resolution", "Client",
+        ], in: "Sources/HTTPDNS"),
+    module("URLSession", ["", "Client", "Interception"]),
+]
+
+// Layer 6: commands
+let commands: [Target] = [
+    module(
+        "PinLab", ["Names", "Wire", "Trust", "Platform", "JSON", "Digest"],
+        c: ["OpenSSL", "System"]),
+    module(
+        "CLI",
+        [
+            "", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
+            "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "Vendor", "System",
+            "Static", "Profiles", "Resolution", "Client",
+        ]),
+    .executableTarget(
+        name: "HTTPDNSCommand", dependencies: ["HTTPDNSCLI"], path: "Sources/Command",
+        swiftSettings: strict),
+]
+
+/// All library modules but those that import FoundationNetworking.
+let library = (cores + effects + resolvers + drivers + assembly).map {
+    String($0.name.dropFirst("HTTPDNS".count))
+}.filter { !["Interception", "URLSession"].contains($0) }
+
+// Tests and what they share
+let testTargets: [Target] = [
+    .target(
+        name: "TestSupport",
+        dependencies: [
+            "HTTPDNSNames", "HTTPDNSWire", "HTTPDNSLookup", "HTTPDNSTrust", "HTTPDNSPlatform",
+            "HTTPDNSJSON", "HTTPDNSPinLab", "CHTTPDNSSystem",
+        ], path: "Tests/Support", swiftSettings: strict),
+    tests("Core", library + ["!TestSupport"]),
+    tests("Conformance", library + ["CLI", "!TestSupport"]),
+    tests(
+        "Loopback", library + ["Interception", "URLSession", "PinLab", "!TestSupport"],
+        c: ["System"]),
+    tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport"]),
+]
+
+let package = Package(
+    name: "swift-httpdns",
+    products: [
+        .library(name: "HTTPDNS", targets: ["HTTPDNS"]),
+        .library(name: "HTTPDNSURLSession", targets: ["HTTPDNSURLSession"]),
+        .library(name: "HTTPDNSPinLab", targets: ["HTTPDNSPinLab"]),
+        .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
+    ],
+    targets: c + cores + effects + resolvers + drivers + assembly + commands + testTargets
+)

@@ -1,0 +1,6 @@
+#ifndef CHTTPDNS_ARES_H
+#define CHTTPDNS_ARES_H
+
+#include <ares.h>
+
+#endif

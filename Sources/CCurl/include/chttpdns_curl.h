@@ -1,0 +1,6 @@
+#ifndef CHTTPDNS_CURL_H
+#define CHTTPDNS_CURL_H
+
+#include <stdint.h>
+
+#endif

@@ -1,0 +1,1 @@
+#include "chttpdns_curl.h"

@@ -1,0 +1,34 @@
+// What Swift's Glibc overlay does not give: epoll, eventfd, queues, and a few macros.
+#ifndef CHTTPDNS_SYSTEM_H
+#define CHTTPDNS_SYSTEM_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#endif
+
+/// The dispatch queue that the caller runs on, retained; NULL off a queue. Release with
+/// httpdns_queue_release. Why: URLProtocol client calls are only safe on the task's own work queue,
+/// which Foundation does not expose.
+void *_Nullable httpdns_current_queue_retained(void);
+void httpdns_queue_async(void *_Nonnull queue, void *_Nullable context, void (*_Nonnull work)(void *_Nullable));
+void httpdns_queue_release(void *_Nonnull queue);
+
+#endif

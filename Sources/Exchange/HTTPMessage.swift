@@ -1,0 +1,151 @@
+/// A request method: a token, case-sensitive. Source: RFC 9110 §9.1.
+public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
+    public let text: String
+
+    /// Nil unless `text` is a token. Source: RFC 9110 §5.6.2.
+    public init?(_ text: String) {
+        guard HTTPFields.isToken(text) else { return nil }
+        self.text = text
+    }
+
+    private init(known text: String) { self.text = text }
+
+    public static let get = HTTPMethod(known: "GET")
+    public static let head = HTTPMethod(known: "HEAD")
+    public static let post = HTTPMethod(known: "POST")
+    public static let put = HTTPMethod(known: "PUT")
+    public static let delete = HTTPMethod(known: "DELETE")
+
+    public var description: String { text }
+}
+
+/// Header fields in order, names compared without case. Source: RFC 9110 §5.
+public struct HTTPFields: Sendable, Hashable {
+    public struct Field: Sendable, Hashable {
+        public let name: String
+        public let value: String
+    }
+
+    public private(set) var fields: [Field] = []
+
+    public init() {}
+
+    /// Adds a field behind those of the same name.
+    ///
+    /// - Throws: ``FieldError`` when the name is not a token or the value holds CR, LF or NUL (or
+    ///   another control character but tab): such text would start a new field on the wire.
+    ///   Source: RFC 9110 §5.5.
+    public mutating func append(_ name: String, _ value: String) throws(FieldError) {
+        fields.append(try HTTPFields.checked(name, value))
+    }
+
+    /// Replaces all fields of that name by one.
+    ///
+    /// - Throws: ``FieldError``, as ``append(_:_:)``.
+    public mutating func set(_ name: String, _ value: String) throws(FieldError) {
+        let field = try HTTPFields.checked(name, value)
+        remove(name)
+        fields.append(field)
+    }
+
+    public mutating func remove(_ name: String) {
+        fields.removeAll { HTTPFields.same($0.name, name) }
+    }
+
+    /// The first value of that name.
+    public func first(_ name: String) -> String? {
+        fields.first { HTTPFields.same($0.name, name) }?.value
+    }
+
+    /// All values of that name, in order.
+    public func all(_ name: String) -> [String] {
+        fields.filter { HTTPFields.same($0.name, name) }.map(\.value)
+    }
+
+    public func contains(_ name: String) -> Bool {
+        fields.contains { HTTPFields.same($0.name, name) }
+    }
+
+    /// True for a non-empty run of `tchar`. Source: RFC 9110 §5.6.2.
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { octet in
+                switch octet {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+                default: false
+                }
+            }
+    }
+
+    private static func checked(
+        _ name: String, _ value: String
+    ) throws(FieldError) -> Field {
+        guard isToken(name) else { throw .badName(name) }
+        guard value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+            throw .badValue(name: name)
+        }
+        return Field(name: name, value: value)
+    }
+
+    private static func same(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count
+            && zip(left.utf8, right.utf8).allSatisfy { lower($0) == lower($1) }
+    }
+
+    private static func lower(_ octet: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(octet) ? octet | 0x20 : octet
+    }
+}
+
+/// Why a header field cannot be sent. The value is not repeated: it may be a secret.
+public enum FieldError: Error, Sendable, Hashable, CustomStringConvertible {
+    case badName(String)
+    case badValue(name: String)
+
+    public var description: String {
+        switch self {
+        case .badName(let name):
+            "\"\(name.unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\" is not a "
+                + "field name: letters, digits and !#$%&'*+-.^_`|~ only"
+        case .badValue(let name):
+            "the value of \(name) holds a control character (a line break would start another field)"
+        }
+    }
+}
+
+/// The head of a request, as its author means it: the logical URL, no address anywhere.
+public struct RequestHead: Sendable, Hashable {
+    public var method: HTTPMethod
+    public var url: HTTPURL
+    public var fields: HTTPFields
+
+    public init(method: HTTPMethod = .get, url: HTTPURL, fields: HTTPFields = HTTPFields()) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+    }
+}
+
+/// The protocol a response came by.
+public enum HTTPVersion: String, Sendable, Hashable {
+    case http10 = "1.0"
+    case http11 = "1.1"
+    case http2 = "2"
+}
+
+/// The head of a response, under the logical URL.
+public struct ResponseHead: Sendable, Hashable {
+    public var url: HTTPURL
+    /// 100...999
+    public var status: Int
+    public var version: HTTPVersion
+    public var fields: HTTPFields
+
+    public init(url: HTTPURL, status: Int, version: HTTPVersion, fields: HTTPFields) {
+        self.url = url
+        self.status = status
+        self.version = version
+        self.fields = fields
+    }
+}

@@ -1,0 +1,30 @@
+/// What a request carries.
+public enum RequestBody: Sendable {
+    /// No body: `GET` and the like carry no `Content-Length`, `POST`, `PUT` and `PATCH` carry 0.
+    case none
+    case bytes([UInt8])
+    case stream(any RequestBodySource)
+}
+
+/// A body that is pulled as the network takes it.
+public protocol RequestBodySource: AnyObject, Sendable {
+    /// Octets in all, where known; otherwise HTTP/1.1 sends it chunked.
+    var length: Int64? { get }
+    /// Fills `buffer` with what is ready. Called on the transport's thread: must never block.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead
+    /// Given once, before the first `read`: to be called, on any thread, when after a
+    /// ``BodyRead/pending`` more is ready.
+    func whenReadable(_ wake: @escaping @Sendable () -> Void)
+    /// Goes back to the first octet for a repeat; false when it cannot.
+    func rewind() -> Bool
+}
+
+public enum BodyRead: Sendable, Hashable {
+    /// So many octets were put into the buffer; at least 1.
+    case filled(Int)
+    /// Nothing now; `wake` will be called.
+    case pending
+    case end
+    /// The source broke; the exchange fails with this text.
+    case failed(String)
+}

@@ -1,0 +1,1 @@
+// Filled by the module's first change.

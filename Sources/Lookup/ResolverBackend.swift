@@ -1,0 +1,155 @@
+public import HTTPDNSNames
+public import HTTPDNSWire
+
+/// One source of DNS truth: a protocol and whom it speaks to.
+///
+/// Contract (the shared suite in `Tests/Loopback` holds every back-end to it):
+/// 1. `ask` returns by `deadline`, or throws ``QueryFailure/timedOut(tries:)``; it never blocks the
+///    calling thread.
+/// 2. A negative answer (NXDOMAIN, no data, SERVFAIL…) is a ``Testimony``, not an error: an error
+///    means that no usable answer arrived.
+/// 3. When the calling task is cancelled it throws ``QueryFailure/cancelled`` promptly.
+/// 4. Nothing that the peer sends can trap.
+public protocol ResolverBackend: Sendable {
+    /// Who answers, as shown to people: `https://dns.example/dns-query`, `udp://192.0.2.1:53`.
+    var label: String { get }
+
+    /// True when the answer's source proves itself (TLS), so that a middlebox cannot forge it.
+    var isAuthenticated: Bool { get }
+
+    /// The record types it can ask for; nil means any.
+    var supportedTypes: Set<RecordType>? { get }
+
+    /// Asks one question.
+    ///
+    /// - Throws: ``QueryFailure`` when no usable answer came.
+    func ask(_ question: Question, deadline: Monotonic) async throws(QueryFailure) -> Testimony
+}
+
+/// What is asked: a name and a record type, class IN.
+public struct Question: Sendable, Hashable {
+    public let name: HostName
+    public let type: RecordType
+    /// Ask for DNSSEC data (the DO bit). Source: RFC 3225.
+    public var wantsDNSSEC = false
+    /// Ask the server to recurse (the RD bit). Source: RFC 1035 §4.1.1.
+    public var wantsRecursion = true
+
+    public init(name: HostName, type: RecordType) {
+        self.name = name
+        self.type = type
+    }
+}
+
+/// What one source said in answer to one question.
+public struct Testimony: Sendable, Hashable {
+    public let question: Question
+    public let code: ResponseCode
+    /// The answer section in the order received: the alias chain and its end.
+    public let answers: [ResourceRecord]
+    /// How long "no such name" or "no data" holds; nil when the answer gives no SOA, and then it
+    /// must not be cached. Source: RFC 2308 §5: the smaller of the SOA's TTL and its minimum.
+    public let negativeTTLSeconds: UInt32?
+    /// The AD bit. Source: RFC 4035 §3.2.3.
+    public var isAuthenticData = false
+    public let source: Source
+
+    public init(
+        question: Question, code: ResponseCode, answers: [ResourceRecord],
+        negativeTTLSeconds: UInt32? = nil, isAuthenticData: Bool = false, source: Source
+    ) {
+        self.question = question
+        self.code = code
+        self.answers = answers
+        self.negativeTTLSeconds = negativeTTLSeconds
+        self.isAuthenticData = isAuthenticData
+        self.source = source
+    }
+
+    /// Who said it and how it travelled.
+    public struct Source: Sendable, Hashable {
+        /// The back-end's ``ResolverBackend/label``.
+        public let resolver: String
+        public let transport: AnswerTransport
+        /// The server that answered: `192.0.2.1:53`; nil when the transport does not say.
+        public var server: String?
+        /// Our address as the service saw it, where it says.
+        public var clientAddress: IPAddress?
+        /// Sends of this question, repeats included; at least 1 for network transports.
+        public var tries = 1
+
+        public init(
+            resolver: String, transport: AnswerTransport, server: String? = nil,
+            clientAddress: IPAddress? = nil, tries: Int = 1
+        ) {
+            self.resolver = resolver
+            self.transport = transport
+            self.server = server
+            self.clientAddress = clientAddress
+            self.tries = tries
+        }
+    }
+}
+
+/// How an answer reached us; the raw value is the JSON spelling.
+public enum AnswerTransport: String, Sendable, Hashable {
+    case udp, tcp, tls, https, httpdns, system, hosts, cache
+    /// Answered without asking: an IP literal or `localhost`.
+    case literal
+}
+
+/// Why no usable answer came from a source.
+public enum QueryFailure: Error, Sendable, Hashable {
+    /// No reply in time. `tries` is how often we sent.
+    case timedOut(tries: Int)
+    /// The network says no: refused, unreachable, reset. The text is the system's own word.
+    case unreachable(String)
+    /// The server's identity was not proven; the text is the trust failure's label and first line.
+    case untrusted(String)
+    /// The reply is not what the protocol allows; the text says what was wrong and where.
+    case malformed(String)
+    /// The HTTP status was not a success.
+    case httpStatus(Int)
+    /// The provider refused the request by a code of its own (`InvalidAccount`, `SignatureExpired`).
+    case rejected(code: String)
+    /// This back-end cannot ask for that type.
+    case unsupportedType(RecordType)
+    /// The configuration is unusable; the text says what to change.
+    case misconfigured(String)
+    case cancelled
+    /// A fault of ours: a bug to report. The text names the place.
+    case unexpected(String)
+
+    /// A bounded label, safe in metrics and JSON.
+    public var label: String {
+        switch self {
+        case .timedOut: "timed_out"
+        case .unreachable: "unreachable"
+        case .untrusted: "untrusted"
+        case .malformed: "malformed"
+        case .httpStatus: "http_status"
+        case .rejected: "rejected"
+        case .unsupportedType: "unsupported_type"
+        case .misconfigured: "misconfigured"
+        case .cancelled: "cancelled"
+        case .unexpected: "unexpected"
+        }
+    }
+}
+
+extension QueryFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .timedOut(let tries): "no reply in time (\(tries) \(tries == 1 ? "try" : "tries"))"
+        case .unreachable(let why): "unreachable: \(why)"
+        case .untrusted(let why): "its identity was not proven: \(why)"
+        case .malformed(let why): "its answer is malformed: \(why)"
+        case .httpStatus(let status): "it answered with HTTP status \(status)"
+        case .rejected(let code): "it rejected the request: \(code)"
+        case .unsupportedType(let type): "it cannot be asked for type \(type.rawValue)"
+        case .misconfigured(let why): "its configuration is unusable: \(why)"
+        case .cancelled: "cancelled"
+        case .unexpected(let why): "an internal fault, please report it: \(why)"
+        }
+    }
+}

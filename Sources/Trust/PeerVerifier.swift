@@ -1,0 +1,38 @@
+package import HTTPDNSNames
+
+/// Judges a TLS peer for a transport that knows nothing about certificates.
+///
+/// Every call takes the *host we mean*; there is no parameter through which the address we connect
+/// to could enter. The raw pointers are the TLS library's own (`SSL_CTX *`, `SSL *`).
+package protocol PeerVerifier: Sendable {
+    /// Names the policy: connections made under another fingerprint are never reused.
+    var fingerprint: PolicyFingerprint { get }
+
+    /// Makes `sslContext` accept a peer only when it proves `host` under this policy.
+    ///
+    /// Called once per connection, on the transport's thread, before the handshake. `onVerdict` is
+    /// called during the handshake, on the same thread, at most once per full handshake; it must not
+    /// block. The context keeps what it needs alive.
+    ///
+    /// - Returns: false when the context could not be armed: the connection must then be dropped.
+    func arm(
+        sslContext: UnsafeMutableRawPointer, for host: Host,
+        onVerdict: @escaping @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
+    ) -> Bool
+
+    /// The last gate, asked before each request, on reused connections too: the proof that the
+    /// peer of `ssl` is `host` under *this* policy at this moment.
+    ///
+    /// - Throws: ``TrustFailure`` when there is none; no request byte may then leave.
+    func proof(
+        ssl: UnsafeMutableRawPointer, for host: Host
+    ) throws(TrustFailure) -> VerifiedPeer
+}
+
+/// The identity of a policy: two policies that could judge a peer differently differ here.
+public struct PolicyFingerprint: Sendable, Hashable {
+    /// Canonical text; compared whole, so there are no collisions. Not for display.
+    public let text: String
+
+    package init(text: String) { self.text = text }
+}

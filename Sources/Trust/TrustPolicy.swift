@@ -1,0 +1,34 @@
+/// What a peer must prove, besides its name.
+public struct TrustPolicy: Sendable, Hashable {
+    /// Whom chains must lead to.
+    public enum Roots: Sendable, Hashable {
+        /// The system's hashed directory or bundle; `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
+        case system
+        /// A PEM file.
+        case file(String)
+        /// A directory hashed by `openssl rehash`.
+        case directory(String)
+        /// PEM text.
+        case pem(String)
+    }
+
+    public var roots: Roots = .system
+    public var pins = PinSet()
+    public var minimumTLS = TLSVersion.tls12
+
+    public init(roots: Roots = .system, pins: PinSet = PinSet()) {
+        self.roots = roots
+        self.pins = pins
+    }
+}
+
+/// Versions below 1.2 do not exist here. Source: RFC 8996.
+public enum TLSVersion: String, Sendable, Hashable {
+    case tls12 = "1.2"
+    case tls13 = "1.3"
+}
+
+/// Which keys are accepted for which hosts; empty: no host is pinned.
+public struct PinSet: Sendable, Hashable {
+    public init() {}
+}
