@@ -24,7 +24,9 @@ package final class ConditionLocked<State>: @unchecked Sendable {
     }
 
     /// Changes the state and wakes the waiting thread.
-    package func withLockSignalling<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+    package func withLockSignalling<Result>(_ body: (inout State) -> sending Result)
+        -> sending Result
+    {
         pthread_mutex_lock(mutex)
         defer {
             pthread_cond_broadcast(condition)
