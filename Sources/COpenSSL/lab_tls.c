@@ -157,6 +157,12 @@ int httpdns_lab_write(SSL *connection, const unsigned char *octets, int count) {
     return outcome(connection, SSL_write(connection, octets, count));
 }
 
+void httpdns_lab_goodbye(SSL *connection) {
+    ERR_clear_error();
+    if (SSL_is_init_finished(connection)) SSL_shutdown(connection);
+    ERR_clear_error();
+}
+
 int httpdns_lab_server_name(SSL *connection, char *name, size_t capacity) {
     struct hello *hello = SSL_get_ex_data(connection, hello_index);
     if (!hello || hello->name_count < 0 || (size_t)hello->name_count > capacity) return -1;

@@ -87,6 +87,8 @@ SSL *_Nullable httpdns_lab_accept(SSL_CTX *_Nonnull context, int socket);
 int httpdns_lab_handshake(SSL *_Nonnull connection);
 int httpdns_lab_read(SSL *_Nonnull connection, unsigned char *_Nonnull octets, int capacity);
 int httpdns_lab_write(SSL *_Nonnull connection, const unsigned char *_Nonnull octets, int count);
+/// Says goodbye (close_notify) if the connection still can; never waits.
+void httpdns_lab_goodbye(SSL *_Nonnull connection);
 /// The server name in the ClientHello; its length, or -1 when there was none or it did not fit.
 int httpdns_lab_server_name(SSL *_Nonnull connection, char *_Nonnull name, size_t capacity);
 

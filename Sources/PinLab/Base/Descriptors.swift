@@ -1,5 +1,6 @@
 internal import CHTTPDNSSystem
 internal import HTTPDNSNames
+internal import HTTPDNSPlatform
 
 /// Owns a file descriptor; closes it when the last reference goes.
 final class Descriptor: Sendable {
@@ -78,5 +79,31 @@ final class StopSignal: Sendable {
     func pause(milliseconds: Int64) -> Bool {
         guard milliseconds > 0 else { return true }
         return wait(for: [], milliseconds: milliseconds) == .elapsed
+    }
+}
+
+/// A listening socket that leaves its port when the server stops, though the server's record stays.
+final class Listener: Sendable {
+    private let descriptor: Locked<Descriptor?>
+
+    init(_ descriptor: Descriptor) { self.descriptor = Locked(descriptor) }
+
+    /// The socket; nil once closed. Whoever holds it keeps the port.
+    var current: Descriptor? { descriptor.withLock { $0 } }
+
+    /// The port is free once nobody else holds the socket.
+    func close() { descriptor.withLock { $0 = nil } }
+}
+
+/// The next connection, or nil once the stop is raised.
+func acceptNext(on listener: Descriptor, stop: StopSignal) -> Descriptor? {
+    while true {
+        guard stop.wait(for: [(listener.raw, Int32(POLLIN))]) == .ready else { return nil }
+        let raw = httpdns_socket_accept(listener.raw)
+        if raw >= 0 { return Descriptor(owning: raw) }
+        // The client may have gone, or descriptors run short: neither ends the server, but the
+        // second must not become a busy loop.
+        let code = httpdns_socket_error()
+        if code == EMFILE || code == ENFILE, !stop.pause(milliseconds: 10) { return nil }
     }
 }

@@ -1,4 +1,5 @@
 internal import CHTTPDNSSystem
+internal import HTTPDNSNames
 
 /// The threads of one server: started one by one, awaited all together.
 ///
@@ -49,10 +50,29 @@ final class ThreadGroup: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
+    /// Waits until at most `count` threads run; false when more still did after this time.
+    func await(atMost count: Int, milliseconds: Int64) -> Bool {
+        let deadline = labNow().adding(milliseconds: milliseconds)
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while running > count {
+            let left = deadline.millisecondsLeft(from: labNow())
+            guard left > 0 else { return false }
+            // The condition counts on the wall clock; a slice keeps a clock that jumps harmless.
+            var until = timespec()
+            clock_gettime(CLOCK_REALTIME, &until)
+            let nanoseconds = until.tv_nsec + Int(min(left, 100)) * 1_000_000
+            until.tv_sec += nanoseconds / 1_000_000_000
+            until.tv_nsec = nanoseconds % 1_000_000_000
+            pthread_cond_timedwait(ended, mutex, &until)
+        }
+        return true
+    }
+
     fileprivate func leave() {
         pthread_mutex_lock(mutex)
         running -= 1
-        if running == 0 { pthread_cond_broadcast(ended) }
+        pthread_cond_broadcast(ended)
         pthread_mutex_unlock(mutex)
     }
 
