@@ -3,4 +3,6 @@
 
 #include <openssl/ssl.h>
 
+#include "chttpdns_openssl_lab.h"
+
 #endif
