@@ -19,6 +19,7 @@ public protocol RequestBodySource: AnyObject, Sendable {
     func rewind() -> Bool
 }
 
+/// What a body source has at this moment.
 public enum BodyRead: Sendable, Hashable {
     /// So many octets were put into the buffer; at least 1.
     case filled(Int)
