@@ -68,7 +68,7 @@ package protocol TransferObserver: AnyObject, Sendable {
     func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts)
     /// The final response head (1xx are not reported).
     func received(_ head: ResponseHead)
-    /// Some of the body, never empty. After `.pause` nothing more comes until ``Transfer/resume()``.
+    /// Some of the body, never empty. After `.pause` nothing comes until ``Transfer/resume()``.
     func received(body: UnsafeRawBufferPointer) -> Flow
     func finished(_ result: Result<TransferFacts, TransportFailure>)
 }
