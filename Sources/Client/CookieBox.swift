@@ -1,6 +1,6 @@
 package import HTTPDNSExchange
 package import HTTPDNSNames
-internal import HTTPDNSPlatform
+package import HTTPDNSPlatform
 
 /// Where the cookies of a client are kept: under the logical URL, never under an address.
 package protocol CookieKeeper: Sendable {
@@ -35,7 +35,8 @@ package final class CookieBox: CookieKeeper {
         let now = clock.now()
         jar.withLock { jar in
             for line in lines {
-                jar.store(
+                // A line that may not be kept (another site's domain, say) leaves the answer usable.
+                try? jar.store(
                     setCookie: line, from: url, now: now, isPublicSuffix: isPublicSuffix)
             }
         }

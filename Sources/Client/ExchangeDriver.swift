@@ -11,7 +11,7 @@ internal import HTTPDNSTrust
 /// Events come from the resolver's threads, the transport's thread, the alarm thread and the caller;
 /// the caller is told from whichever performs, and the machine's rule 3 keeps that in order.
 final class ExchangeDriver: RunningExchange {
-    private struct State {
+    fileprivate struct State {
         var machine: ExchangeMachine
         var transfer: Transfer?
         /// Tells a transfer from an earlier one of this exchange.
@@ -235,7 +235,8 @@ extension ExchangeDriver {
     }
 
     fileprivate func finished(
-        _ generation: UInt64, _ result: Result<TransferFacts, TransportFailure>, _ remote: IPAddress?
+        _ generation: UInt64, _ result: Result<TransferFacts, TransportFailure>,
+        _ remote: IPAddress?
     ) {
         heard(generation) { state, now in
             state.transfer = nil

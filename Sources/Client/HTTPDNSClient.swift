@@ -1,5 +1,4 @@
 public import HTTPDNSExchange
-public import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 public import HTTPDNSResolution

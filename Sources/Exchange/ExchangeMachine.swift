@@ -125,8 +125,11 @@ package struct ExchangeMachine: Sendable {
 
     package mutating func resolved(_ host: ResolvedHost, now: Monotonic) -> [Action] {
         guard case .resolving = state else { return [] }
-        note { $0.resolution = host }
-        note { $0.resolveMilliseconds = milliseconds(since: hopStartedAt, now) }
+        let took = milliseconds(since: hopStartedAt, now)
+        note {
+            $0.resolution = host
+            $0.resolveMilliseconds = took
+        }
         return connect(RoutePlan(addresses: host.addresses, port: head.url.origin.port), now: now)
             ?? end(.unexpected("a resolution without addresses"), now: now)
     }
@@ -135,7 +138,8 @@ package struct ExchangeMachine: Sendable {
         _ failure: ResolutionFailure, now: Monotonic
     ) -> [Action] {
         guard case .resolving = state else { return [] }
-        note { $0.resolveMilliseconds = milliseconds(since: hopStartedAt, now) }
+        let took = milliseconds(since: hopStartedAt, now)
+        note { $0.resolveMilliseconds = took }
         return end(.notResolved(failure), now: now)
     }
 
@@ -143,6 +147,12 @@ package struct ExchangeMachine: Sendable {
     package mutating func unsendable(_ fault: RewriteFault, now: Monotonic) -> [Action] {
         guard case .connecting = state else { return [] }
         return end(.unsendable(fault), now: now)
+    }
+
+    /// The body cannot be sent a second time after all.
+    package mutating func bodyLost(now: Monotonic) -> [Action] {
+        guard case .connecting = state else { return [] }
+        return end(.bodyNotReplayable(to: head.url), now: now)
     }
 
     package mutating func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts) {
@@ -195,7 +205,10 @@ package struct ExchangeMachine: Sendable {
     package mutating func finished(
         _ result: Result<TransferFacts, TransportFailure>, remote: IPAddress?, now: Monotonic
     ) -> [Action] {
-        if case .success(let facts) = result { note { $0.timings = timings(facts) } }
+        if case .success(let facts) = result {
+            let timings = timings(facts)
+            note { $0.timings = timings }
+        }
         switch state {
         case .idle, .resolving, .ended:
             return []
@@ -302,7 +315,9 @@ extension ExchangeMachine {
 
     /// A trust failure of any address says more than a later address that was merely dead.
     private func worst(_ last: ExchangeFailure.Cause) -> ExchangeFailure.Cause {
-        guard case .untrusted = last else { return firstTrustFailure.map { .untrusted($0) } ?? last }
+        guard case .untrusted = last else {
+            return firstTrustFailure.map { .untrusted($0) } ?? last
+        }
         return last
     }
 

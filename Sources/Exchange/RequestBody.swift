@@ -21,15 +21,12 @@ public protocol RequestBodySource: AnyObject, Sendable {
     func rewind() -> Bool
 }
 
-<<<<<<< HEAD
 extension RequestBodySource {
     /// A stream cannot be read twice unless it says so.
     public var canRewind: Bool { false }
 }
 
-=======
 /// What a body source has at this moment.
->>>>>>> project
 public enum BodyRead: Sendable, Hashable {
     /// So many octets were put into the buffer; at least 1.
     case filled(Int)

@@ -85,3 +85,9 @@ package enum TransportFailure: Error, Sendable, Hashable {
         }
     }
 }
+
+/// A receiver's word after each piece of a body.
+package enum Flow: Sendable, Hashable {
+    case more
+    case pause
+}

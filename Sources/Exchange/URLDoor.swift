@@ -1,7 +1,7 @@
 public import HTTPDNSNames
 
 /// Turns a domain with non-ASCII text into A-labels; given by the caller, as a core calls no C.
-public typealias DomainToASCII = (String) throws(NameError) -> String
+public typealias DomainToASCII = @Sendable (String) throws(NameError) -> String
 
 extension HTTPURL {
     /// Parses an absolute `http` or `https` URL that every reader understands alike.

@@ -12,8 +12,8 @@ public final class Resolver: Sendable {
     public let sources: [any ResolverBackend]
     public let options: ResolverOptions
 
-    let clock: any MonotonicSource
-    let alarms: any AlarmSource
+    package let clock: any MonotonicSource
+    package let alarms: any AlarmSource
     let state: Locked<ResolverState>
     /// Part of every cache key: another chain is another scope.
     let scope: String

@@ -72,8 +72,3 @@ package protocol TransferObserver: AnyObject, Sendable {
     func received(body: UnsafeRawBufferPointer) -> Flow
     func finished(_ result: Result<TransferFacts, TransportFailure>)
 }
-
-package enum Flow: Sendable, Hashable {
-    case more
-    case pause
-}
