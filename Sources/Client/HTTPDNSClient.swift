@@ -1,5 +1,5 @@
 public import HTTPDNSExchange
-internal import HTTPDNSNames
+package import HTTPDNSNames
 internal import HTTPDNSPlatform
 public import HTTPDNSResolution
 package import HTTPDNSTransport
@@ -22,13 +22,17 @@ public final class HTTPDNSClient: Sendable {
         package var cookies: any CookieKeeper
         /// Turns a host that is not ASCII into A-labels, for redirects.
         package var toASCII: DomainToASCII
+        /// True for a name under which others register names; no cookie is set for one.
+        package var isPublicSuffix: @Sendable (HostName) -> Bool
         /// Highest HTTP version to offer.
         package var version: HTTPVersion
 
         package init(
             transport: Transport, verifier: any PeerVerifier, cookies: any CookieKeeper,
-            toASCII: @escaping DomainToASCII, version: HTTPVersion = .http2
+            toASCII: @escaping DomainToASCII,
+            isPublicSuffix: @escaping @Sendable (HostName) -> Bool, version: HTTPVersion = .http2
         ) {
+            self.isPublicSuffix = isPublicSuffix
             self.transport = transport
             self.verifier = verifier
             self.cookies = cookies

@@ -26,6 +26,25 @@ public struct CookieJar: Sendable, Hashable {
         /// Counts uses; the smallest is evicted first.
         var lastUse: UInt64
 
+        /// A cookie that was kept elsewhere: see ``CookieJar/init(restoring:)``.
+        package init(
+            name: String, value: String, domain: String, isHostOnly: Bool, path: String,
+            isSecure: Bool, isHTTPOnly: Bool, expires: WallTime?, created: WallTime,
+            order: UInt64 = 0, lastUse: UInt64 = 0
+        ) {
+            self.name = name
+            self.value = value
+            self.domain = domain
+            self.isHostOnly = isHostOnly
+            self.path = path
+            self.isSecure = isSecure
+            self.isHTTPOnly = isHTTPOnly
+            self.expires = expires
+            self.created = created
+            self.order = order
+            self.lastUse = lastUse
+        }
+
         var identity: [String] { [name, domain, path] }
 
         func isExpired(at now: WallTime) -> Bool { expires.map { $0 <= now } ?? false }
@@ -35,6 +54,16 @@ public struct CookieJar: Sendable, Hashable {
     private var counter: UInt64 = 0
 
     public init() {}
+
+    /// A jar with cookies that were kept elsewhere, in the order they were made in.
+    package init(restoring kept: [Cookie]) {
+        for var cookie in kept {
+            counter += 1
+            cookie.order = counter
+            cookie.lastUse = counter
+            cookies.append(cookie)
+        }
+    }
 
     /// All cookies that have not expired, oldest first.
     public func all(now: WallTime) -> [Cookie] { cookies.filter { !$0.isExpired(at: now) } }
