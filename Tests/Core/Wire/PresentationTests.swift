@@ -22,9 +22,21 @@ import Testing
                 "HTTPS 0 svc.net.",
                 "HTTPS 1 . mandatory=alpn alpn=h2,h3 port=8443 ipv4hint=192.0.2.1 ech=AQID "
                     + "ipv6hint=2001:db8::1",
-                ##"TYPE65280 \# 3 010203"##, ##"A \# 6 0161c00c0001"##, ##"A \# 0"##,
+                ##"TYPE65280 \# 3 010203"##, ##"A \# 6 0161C00C0001"##, ##"A \# 0"##,
                 "SOA ns.example.com. hostmaster.example.com. 2023993801 7200 3600 1209600 300",
             ])
+    }
+
+    @Test(arguments: [
+        (43, "60485d 05 01 2bb1", "24648 93 5 012BB1"), (43, "6048 05 01", ##"\# 4 60480501"##),
+        (52, "03 01 01 a0b1", "3 1 1 A0B1"), (52, "03 01 01", ##"\# 3 030101"##),
+        (65_280, "ab", ##"\# 1 AB"##),
+    ])
+    func `opaque data has the form of its type where that is simple`(
+        type: UInt16, data: String, text: String
+    ) {
+        let type = RecordType(rawValue: type)
+        #expect(RecordData.opaque(octets(data)).presentation(type: type) == text)
     }
 
     @Test func `no octet of the network reaches the text as it is`() {
