@@ -156,6 +156,18 @@ let testTargets: [Target] = [
     tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport"]),
 ]
 
+// Fuzz targets need libFuzzer's flags, so they are there only when `scripts/fuzz` asks.
+func fuzzTarget(_ folder: String, _ needs: [String]) -> Target {
+    .executableTarget(
+        name: folder + "Fuzz", dependencies: needs.map { .target(name: "HTTPDNS" + $0) },
+        path: "Tests/Fuzz/" + folder, exclude: ["corpus"],
+        swiftSettings: strict + [.unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"])],
+        linkerSettings: [.unsafeFlags(["-use-ld=lld", "-sanitize=fuzzer"])])
+}
+
+let fuzzTargets: [Target] =
+    Context.environment["HTTPDNS_FUZZ"] == nil ? [] : [fuzzTarget("Wire", ["Wire"])]
+
 let package = Package(
     name: "swift-httpdns",
     products: [
@@ -165,4 +177,5 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + resolvers + drivers + assembly + commands + testTargets
+        + fuzzTargets
 )

@@ -1,22 +1,19 @@
 package import HTTPDNSWire
 
-extension Message {
-    /// The query that asks `question`.
+extension Question {
+    /// The message that asks this.
     ///
-    /// - Parameters:
-    ///   - id: 0 over HTTPS (RFC 8484 §4.1), random over UDP and TCP.
-    ///   - edns: nil sends no OPT record; the question decides on the DO bit.
-    package static func query(
-        id: UInt16, asking question: HTTPDNSLookup.Question, edns: EDNS? = EDNS()
-    ) -> Message {
+    /// `id` is 0 over HTTPS (RFC 8484 §4.1), random over UDP and TCP; without `edns` there is no OPT
+    /// record, unless the DO bit needs one.
+    package func query(id: UInt16, edns: EDNS? = EDNS()) -> Message {
         var edns = edns
-        if question.wantsDNSSEC {
+        if wantsDNSSEC {
             edns = edns ?? EDNS()
             edns?.isDNSSECOK = true
         }
         return .query(
-            id: id, name: WireName(question.name), type: question.type,
-            options: QueryOptions(wantsRecursion: question.wantsRecursion, edns: edns))
+            id: id, name: WireName(name), type: type,
+            options: QueryOptions(wantsRecursion: wantsRecursion, edns: edns))
     }
 }
 

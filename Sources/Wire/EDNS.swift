@@ -61,8 +61,8 @@ extension EDNS.Option {
         // An error report too short for its code stays octets: it must not cost us the answer.
         case EDNSOptionCode.extendedError where octets.count >= 2:
             var text = octets.dropFirst(2)
-            // Source: RFC 8914 §2: the text may end in a zero octet, which is not part of it.
-            if text.last == 0 { text = text.dropLast() }
+            // Source: RFC 8914 §2: the text may end in zero octets, which are not part of it.
+            while text.last == 0 { text = text.dropLast() }
             let high = UInt16(octets[octets.startIndex])
             self = .extendedError(
                 code: high << 8 | UInt16(octets[octets.startIndex + 1]),

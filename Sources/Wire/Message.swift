@@ -94,8 +94,11 @@ package struct MessageHeader: Sendable, Hashable {
     package let flags: Message.Flags
     /// The low four bits of the response code.
     package let codeBits: UInt8
-    /// Questions, answers, authorities, additionals; nothing is sized by them.
-    package let counts: [UInt16]
+    /// How many there are said to be; nothing is sized by these.
+    package let questions: UInt16
+    package let answers: UInt16
+    package let authorities: UInt16
+    package let additionals: UInt16
 
     /// Reads the header of `octets`; what follows it is not looked at.
     package init(_ octets: [UInt8]) throws(WireError) {
@@ -108,8 +111,9 @@ package struct MessageHeader: Sendable, Hashable {
         let word = try reader.uint16()
         flags = Message.Flags(word: word)
         codeBits = UInt8(word & 0xF)
-        counts = [
-            try reader.uint16(), try reader.uint16(), try reader.uint16(), try reader.uint16(),
-        ]
+        questions = try reader.uint16()
+        answers = try reader.uint16()
+        authorities = try reader.uint16()
+        additionals = try reader.uint16()
     }
 }

@@ -19,10 +19,10 @@ extension Message {
         self.init(
             id: header.id, flags: header.flags,
             code: ResponseCode(rawValue: UInt16(header.codeBits)))
-        for _ in 0..<header.counts[0] { questions.append(try Question(reading: &reader)) }
-        for _ in 0..<header.counts[1] { answers.append(try Message.record(&reader)) }
-        for _ in 0..<header.counts[2] { authorities.append(try Message.record(&reader)) }
-        for _ in 0..<header.counts[3] { try readAdditional(&reader) }
+        for _ in 0..<header.questions { questions.append(try Question(reading: &reader)) }
+        for _ in 0..<header.answers { answers.append(try Message.record(&reader)) }
+        for _ in 0..<header.authorities { authorities.append(try Message.record(&reader)) }
+        for _ in 0..<header.additionals { try readAdditional(&reader) }
         guard reader.remaining == 0 else {
             throw WireError(.trailingOctets, atOctet: reader.position)
         }

@@ -4,8 +4,8 @@ extension RecordData {
     /// The data as a zone file has it: `203.0.113.7`, `10 mail.example.`, `"text"`,
     /// `1 . alpn=h2`, `\# 3 010203`.
     ///
-    /// Printable ASCII only, whatever the octets are. `type` says how a zone file would read it: a
-    /// record whose data is opaque to us, or does not fit its type, comes as RFC 3597 §5 octets.
+    /// Printable ASCII only, whatever the octets are. `type` is the record's own: data that is opaque
+    /// to us is shown in its form where that is simple, else as RFC 3597 §5 octets.
     public func presentation(type: RecordType) -> String {
         switch self {
         case .address(let address): address.description
@@ -22,8 +22,21 @@ extension RecordData {
         }
     }
 
+    /// DS and TLSA as their small fields and the rest in hexadecimal; all else as RFC 3597 §5 octets.
+    ///
+    /// Source: RFC 4034 §5.3, RFC 6698 §2.2.
     private static func opaque(_ octets: [UInt8], type: RecordType) -> String {
-        octets.isEmpty ? "\\# 0" : "\\# \(octets.count) \(WireText.hex(octets))"
+        switch type.rawValue {
+        case 43 where octets.count > 4:
+            "\(UInt16(octets[0]) << 8 | UInt16(octets[1])) \(octets[2]) \(octets[3]) "
+                + WireText.hex(octets[4...]).uppercased()
+        case 52 where octets.count > 3:
+            "\(octets[0]) \(octets[1]) \(octets[2]) "
+                + WireText.hex(octets[3...]).uppercased()
+        default:
+            octets.isEmpty
+                ? "\\# 0" : "\\# \(octets.count) \(WireText.hex(octets).uppercased())"
+        }
     }
 }
 

@@ -82,7 +82,7 @@ public struct WireName: Sendable, Hashable, CustomStringConvertible {
     }
 
     public static func == (lhs: WireName, rhs: WireName) -> Bool {
-        isEqual(lhs.octets[...], rhs.octets[...])
+        lhs.octets == rhs.octets || isEqual(lhs.octets[...], rhs.octets[...])
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -56,9 +56,9 @@ enum DNSOperations {
         var reader = WireReader(wire)
         let header = try MessageHeader(reading: &reader)
         guard header.id == 0, header.codeBits == 0 else { return nil }
-        for _ in 0..<header.counts[0] { _ = try Message.Question(reading: &reader) }
+        for _ in 0..<header.questions { _ = try Message.Question(reading: &reader) }
         var found: [AddressAnswer] = []
-        for _ in 0..<header.counts[1] {
+        for _ in 0..<header.answers {
             let head = try RecordHead(reading: &reader)
             guard head.type == type else {
                 _ = try reader.take(head.dataOctets)
@@ -70,7 +70,7 @@ enum DNSOperations {
             found.append(
                 AddressAnswer(address: address.description, ttlSeconds: Int(ttl)))
         }
-        for _ in 0..<(Int(header.counts[2]) + Int(header.counts[3])) {
+        for _ in 0..<(Int(header.authorities) + Int(header.additionals)) {
             _ = try reader.take(RecordHead(reading: &reader).dataOctets)
         }
         return reader.remaining == 0 ? found : nil
