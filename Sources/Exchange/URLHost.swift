@@ -28,7 +28,7 @@ package enum URLHost: Sendable, Hashable {
 }
 
 /// The URL standard's host parser. Source: WHATWG URL §3.5.
-enum HostParser {
+package enum HostParser {
     static func parse(
         _ written: ArraySlice<UInt8>, oddities: inout Set<URLOddity>, toASCII: DomainToASCII
     ) throws(URLFault) -> URLHost {
@@ -63,7 +63,7 @@ enum HostParser {
     }
 
     /// Forbidden domain code points. Source: WHATWG URL §3.2.
-    private static func isForbidden(_ octet: UInt8) -> Bool {
+    package static func isForbidden(_ octet: UInt8) -> Bool {
         octet <= 0x20 || octet >= 0x7F || forbiddenOctets.contains(octet)
     }
 
