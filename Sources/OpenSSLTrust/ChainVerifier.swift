@@ -11,10 +11,12 @@ package struct ChainVerifier: Sendable {
     /// Because: public chains have at most 4, and a longer one only costs time. Configurable for
     /// conformance suites.
     package var maximumIntermediates: Int32 = 10
+    private let profile: TrustPolicy.Profile
 
     /// - Throws: ``TrustSetupError`` when the roots cannot be loaded.
-    package init(roots: TrustPolicy.Roots) throws(TrustSetupError) {
-        store = try RootStore.shared(roots)
+    package init(policy: TrustPolicy) throws(TrustSetupError) {
+        store = try RootStore.shared(policy.roots)
+        profile = policy.profile
     }
 
     /// What OpenSSL finds out about `leaf`, with `intermediates` to build from, at `time`.
@@ -42,7 +44,7 @@ package struct ChainVerifier: Sendable {
         leaf: OpaquePointer, untrusted: OpaquePointer?, host: Host?, time: WallTime
     ) -> (evidence: ChainEvidence, verifyError: Int32) {
         guard let context = StoreContext(store: store, leaf: leaf, untrusted: untrusted),
-            context.configure(depth: maximumIntermediates, time: time)
+            context.configure(profile, depth: maximumIntermediates, time: time)
         else { return (.refused(.outOfMemory), X509_V_ERR_UNSPECIFIED) }
         let verified = X509_verify_cert(context.raw) == 1
         let error = X509_STORE_CTX_get_error(context.raw)
@@ -145,7 +147,7 @@ private struct StoreContext: ~Copyable {
     deinit { X509_STORE_CTX_free(raw) }
 
     /// False when OpenSSL does not take the settings.
-    func configure(depth: Int32, time: WallTime) -> Bool {
+    func configure(_ profile: TrustPolicy.Profile, depth: Int32, time: WallTime) -> Bool {
         guard X509_STORE_CTX_set_default(raw, "ssl_server") == 1,
             let parameters = X509_STORE_CTX_get0_param(raw)
         else { return false }
@@ -157,7 +159,10 @@ private struct StoreContext: ~Copyable {
         X509_VERIFY_PARAM_set_depth(parameters, depth)
         X509_VERIFY_PARAM_set_auth_level(parameters, authLevel)
         X509_VERIFY_PARAM_set_time(parameters, Int(time.secondsSince1970))
-        X509_STORE_CTX_set_verify_cb(raw, tolerateLastSecond)
+        switch profile {
+        case .publicWeb: X509_STORE_CTX_set_verify_cb(raw, tolerateLastSecond)
+        case .privateAuthority: X509_STORE_CTX_set_verify_cb(raw, tolerateForm)
+        }
         return true
     }
 }
@@ -178,4 +183,19 @@ private func tolerateLastSecond(_ ok: Int32, _ context: OpaquePointer?) -> Int32
     guard X509_cmp_time(X509_get0_notAfter(certificate), &now) > 0 else { return ok }
     X509_STORE_CTX_set_error(context, X509_V_OK)
     return 1
+}
+
+/// Called by OpenSSL for each finding, on the thread that verifies; must not keep the context.
+///
+/// Passes over what ``TrustPolicy/Profile/privateAuthority`` does not demand.
+private func tolerateForm(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
+    guard ok != 1, let context else { return ok }
+    switch X509_STORE_CTX_get_error(context) {
+    case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER, X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER,
+        X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
+        X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL:
+        X509_STORE_CTX_set_error(context, X509_V_OK)
+        return 1
+    default: return tolerateLastSecond(ok, context)
+    }
 }

@@ -26,7 +26,7 @@ package final class OpenSSLVerifier: PeerVerifier {
     ) throws(TrustSetupError) {
         judge = ChainJudge(policy: policy, matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
         fingerprint = judge.fingerprint
-        chains = try ChainVerifier(roots: policy.roots)
+        chains = try ChainVerifier(policy: policy)
         self.clock = clock
     }
 

@@ -63,8 +63,9 @@ package enum TrustOperations {
             let leaf = try single(chain.leaf)
             let time = try moment(chain.time, leaf: leaf)
             var policy = TrustPolicy(roots: .pem(chain.roots.joined(separator: "\n")))
-            policy.pins = PinSet()
-            var chains = try ChainVerifier(roots: policy.roots)
+            // The suites state the rules of the public web.
+            policy.profile = .publicWeb
+            var chains = try ChainVerifier(policy: policy)
             if let most = demands.maximumIntermediates {
                 chains.maximumIntermediates = Int32(clamping: most)
             }
