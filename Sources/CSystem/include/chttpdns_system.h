@@ -24,11 +24,21 @@
 #include <sys/eventfd.h>
 #endif
 
+#include "chttpdns_sockets.h"
+
 /// The dispatch queue that the caller runs on, retained; NULL off a queue. Release with
 /// httpdns_queue_release. Why: URLProtocol client calls are only safe on the task's own work queue,
 /// which Foundation does not expose.
 void *_Nullable httpdns_current_queue_retained(void);
 void httpdns_queue_async(void *_Nonnull queue, void *_Nullable context, void (*_Nonnull work)(void *_Nullable));
 void httpdns_queue_release(void *_Nonnull queue);
+
+/// A condition that waits on CLOCK_MONOTONIC (macOS: relative waits, see threads.c).
+void httpdns_condition_init_monotonic(pthread_cond_t *_Nonnull condition);
+/// Waits until signalled or until the monotonic clock reads `nanoseconds`.
+void httpdns_condition_wait_until(pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, int64_t nanoseconds);
+/// Starts a detached thread with all signals blocked, so that the application's handlers never run on it.
+int httpdns_thread_start_detached(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable context);
+void httpdns_thread_set_name(const char *_Nonnull name);
 
 #endif
