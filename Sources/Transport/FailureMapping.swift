@@ -1,4 +1,5 @@
 internal import CHTTPDNSCurl
+internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSTrust
 

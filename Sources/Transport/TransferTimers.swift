@@ -1,3 +1,4 @@
+internal import HTTPDNSExchange
 internal import HTTPDNSNames
 
 /// The three time limits of one exchange.
