@@ -1,6 +1,6 @@
 /// Base64 with padding. Source: RFC 4648 §4.
-enum Base64 {
-    static func encoded(_ octets: [UInt8]) -> String {
+package enum Base64 {
+    package static func encoded(_ octets: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: octets.count, by: 3) {
             let group = octets[start..<min(start + 3, octets.count)]
