@@ -40,8 +40,8 @@ final class Recorder: TransferObserver {
 
     /// `onBody` is given the octets of the chunk.
     init(
-        keepsBody: Bool = true, onHead: (@Sendable () -> Void)? = nil,
-        onBody: @escaping @Sendable (Int) -> Flow = { _ in .more }
+        keepsBody: Bool = true, onBody: @escaping @Sendable (Int) -> Flow = { _ in .more },
+        onHead: (@Sendable () -> Void)? = nil
     ) {
         self.keepsBody = keepsBody
         self.onHead = onHead

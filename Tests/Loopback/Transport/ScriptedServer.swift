@@ -62,13 +62,6 @@ final class ScriptedServer: Sendable {
             Route(addresses: before + [endpoint.address], port: endpoint.port))
     }
 
-    /// A loopback port on which nothing listens.
-    static func closedPort() throws -> Port {
-        let listener = try listen(on: IPAddress("127.0.0.1"))
-        defer { close(listener) }
-        return try #require(port(of: listener))
-    }
-
     private static func listen(on ip: IPAddress) throws -> Int32 {
         let isIPv4 = ip.family == .ipv4
         let made = socket(
