@@ -18,7 +18,7 @@ package enum Base64 {
     }
 
     /// Nil unless the text is canonical: padded, no white space, spare bits zero (RFC 4648 §3.5).
-    static func decoded(_ text: [UInt8]) -> [UInt8]? {
+    package static func decoded(_ text: [UInt8]) -> [UInt8]? {
         guard text.count.isMultiple(of: 4) else { return nil }
         var body = text[...]
         for _ in 0..<2 where body.last == padding { body.removeLast() }
