@@ -26,6 +26,12 @@ package struct DatagramQuery: Sendable {
         /// The position in the list of servers.
         package let server: Int
         package let isOverTCP: Bool
+
+        package init(number: Int, server: Int, isOverTCP: Bool) {
+            self.number = number
+            self.server = server
+            self.isOverTCP = isOverTCP
+        }
     }
 
     package enum Action: Sendable, Hashable {
