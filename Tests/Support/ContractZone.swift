@@ -59,11 +59,12 @@ package enum ContractZone {
             reply.answers = records(texts, question.name, question.type)
         case .alias(let target, let texts):
             guard let target = wireName(target) else { return nil }
-            reply.answers = [
-                ResourceRecord(
-                    name: question.name, type: .cname, ttlSeconds: aliasTTLSeconds,
-                    data: .name(target))
-            ] + records(texts, target, question.type)
+            reply.answers =
+                [
+                    ResourceRecord(
+                        name: question.name, type: .cname, ttlSeconds: aliasTTLSeconds,
+                        data: .name(target))
+                ] + records(texts, target, question.type)
         case .noSuchName:
             reply.code = .noSuchName
             reply.authorities = [authority].compactMap { $0 }
@@ -111,7 +112,12 @@ package enum ContractZone {
     private static func records(
         _ texts: [String], _ name: WireName, _ type: RecordType
     ) -> [ResourceRecord] {
-        let family: IPAddress.Family = type == .aaaa ? .ipv6 : .ipv4
+        let family: IPAddress.Family
+        switch type {
+        case .a: family = .ipv4
+        case .aaaa: family = .ipv6
+        default: return []
+        }
         return texts.compactMap { try? IPAddress($0) }.filter { $0.family == family }.map {
             ResourceRecord(
                 name: name, type: type, ttlSeconds: addressTTLSeconds, data: .address($0))
@@ -119,7 +125,9 @@ package enum ContractZone {
     }
 
     private static var authority: ResourceRecord? {
-        guard let apex = wireName(suffix), let primary = wireName("ns." + suffix) else { return nil }
+        guard let apex = wireName(suffix), let primary = wireName("ns." + suffix) else {
+            return nil
+        }
         return ResourceRecord(
             name: apex, type: .soa, ttlSeconds: 300,
             data: .soa(

@@ -36,6 +36,7 @@ package final class RawDNSServer: Sendable {
     private let wake: Int32
 
     private struct State: Sendable {
+        var isStopped = false
         var arrivals: [Arrival] = []
         var waiters: [(count: Int, waiter: CheckedContinuation<Void, Never>)] = []
     }
@@ -63,10 +64,18 @@ package final class RawDNSServer: Sendable {
         DetachedThread.start(named: "raw-dns") { loop.run() }
     }
 
-    deinit {
+    deinit { stop() }
+
+    /// Ends; to be called where the test's use of the server ends, since nothing else keeps it.
+    package func stop() {
+        let signal = state.withLock { [wake] state -> Int32? in
+            defer { state.isStopped = true }
+            return state.isStopped ? nil : wake
+        }
+        guard let signal else { return }
         // The thread closes the descriptors when it has read this.
         var one: UInt64 = 1
-        _ = write(wake, &one, 8)
+        _ = write(signal, &one, 8)
     }
 
     package var arrivals: [Arrival] { state.withLock { $0.arrivals } }

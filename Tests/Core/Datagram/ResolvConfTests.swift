@@ -21,7 +21,8 @@ import Testing
 
     @Test func `bad lines are skipped and named`() {
         let conf = ResolvConf(
-            parsing: "nameserver\r\nnameserver 010.1.1.1\r\nnameserver dns.test\r\nnameserver ::1\r\n")
+            parsing:
+                "nameserver\r\nnameserver 010.1.1.1\r\nnameserver dns.test\r\nnameserver ::1\r\n")
         #expect(conf.servers.map { $0.dnsServerText } == ["[::1]:53"])
         #expect(conf.skippedLines == [1, 2, 3])
     }
