@@ -110,7 +110,7 @@ public enum QueryFailure: Error, Sendable, Hashable {
     case malformed(String)
     /// The HTTP status was not a success.
     case httpStatus(Int)
-    /// The provider refused the request by a code of its own (`InvalidAccount`, `SignatureExpired`).
+    /// The provider refused the request by a code of its own: `InvalidAccount`, `InvalidSignature`.
     case rejected(code: String)
     /// This back-end cannot ask for that type.
     case unsupportedType(RecordType)

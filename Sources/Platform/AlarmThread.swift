@@ -19,8 +19,8 @@ package struct AlarmID: Sendable, Hashable {
 
 /// One thread for all alarms of the process; it sleeps until the next one is due.
 ///
-/// Why not a dispatch timer or a sleeping task: those pull in Dispatch and the cooperative pool, whose
-/// threads an application may have blocked.
+/// Why not a dispatch timer or a sleeping task: those pull in Dispatch and the cooperative pool,
+/// whose threads an application may have blocked.
 package final class AlarmThread: AlarmSource {
     package static let shared = AlarmThread()
 

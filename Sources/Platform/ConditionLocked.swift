@@ -24,7 +24,9 @@ package final class ConditionLocked<State>: @unchecked Sendable {
     }
 
     /// Changes the state and wakes the waiting thread.
-    package func withLockSignalling<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+    package func withLockSignalling<Result>(
+        _ body: (inout State) -> sending Result
+    ) -> sending Result {
         pthread_mutex_lock(mutex)
         defer {
             pthread_cond_broadcast(condition)
@@ -38,6 +40,7 @@ package final class ConditionLocked<State>: @unchecked Sendable {
     /// - Parameters:
     ///   - take: called with the lock held, once at first and after each wake-up; empty: wait on.
     ///   - until: the moment to wake up by itself; nil waits for a signal.
+    /// - Returns: what `take` gave, never empty.
     package func waitAndTake<Element>(
         _ take: (inout State, Monotonic) -> [Element], until: (State) -> Monotonic?
     ) -> [Element] {

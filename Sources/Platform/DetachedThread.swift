@@ -4,7 +4,9 @@ internal import CHTTPDNSSystem
 package enum DetachedThread {
     /// Starts `body` on a new thread.
     ///
-    /// - Parameter name: at most 15 octets are shown by the system. Source: pthread_setname_np(3).
+    /// - Parameters:
+    ///   - name: at most 15 octets are shown by the system. Source: pthread_setname_np(3).
+    ///   - body: what the thread runs; it ends with it.
     /// - Returns: false when the system gives no thread; `body` is then never called.
     @discardableResult
     package static func start(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {

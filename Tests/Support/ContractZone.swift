@@ -92,7 +92,8 @@ package enum ContractZone {
         var long = response
         long[7] = 1
         long += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 9, 0xFF, 0xFF, 1, 2, 3, 4]
-        return [promises, loop, long, response + [0], Array(response.prefix(13))]
+        // The query itself, and a message that ends in its first name.
+        return [promises, loop, long, query, Array(response.prefix(13))]
     }
 
     /// What a plain server does about a query.
