@@ -1,4 +1,4 @@
-package import HTTPDNSExchange
+internal import HTTPDNSExchange
 package import HTTPDNSLookup
 package import HTTPDNSTransport
 internal import HTTPDNSWire
