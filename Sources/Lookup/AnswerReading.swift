@@ -7,7 +7,7 @@ extension Message {
     ///   - id: 0 over HTTPS (RFC 8484 §4.1), random over UDP and TCP.
     ///   - edns: nil sends no OPT record; the question decides on the DO bit.
     package static func query(
-        id: UInt16, asking question: Question, edns: EDNS? = EDNS()
+        id: UInt16, asking question: HTTPDNSLookup.Question, edns: EDNS? = EDNS()
     ) -> Message {
         var edns = edns
         if question.wantsDNSSEC {

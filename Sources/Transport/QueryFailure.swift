@@ -1,3 +1,4 @@
+package import HTTPDNSExchange
 package import HTTPDNSLookup
 internal import HTTPDNSTrust
 

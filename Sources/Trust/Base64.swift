@@ -1,6 +1,6 @@
 /// Base64 with padding. Source: RFC 4648 §4.
-enum Base64 {
-    static func encoded(_ octets: [UInt8]) -> String {
+package enum Base64 {
+    package static func encoded(_ octets: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: octets.count, by: 3) {
             let group = octets[start..<min(start + 3, octets.count)]
@@ -18,7 +18,7 @@ enum Base64 {
     }
 
     /// Nil unless the text is canonical: padded, no white space, spare bits zero (RFC 4648 §3.5).
-    static func decoded(_ text: [UInt8]) -> [UInt8]? {
+    package static func decoded(_ text: [UInt8]) -> [UInt8]? {
         guard text.count.isMultiple(of: 4) else { return nil }
         var body = text[...]
         for _ in 0..<2 where body.last == padding { body.removeLast() }

@@ -16,4 +16,6 @@
 
 #include "chttpdns_openssl_trust.h"
 
+#include "chttpdns_openssl_lab.h"
+
 #endif
