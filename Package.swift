@@ -91,7 +91,18 @@ let resolvers: [Target] = [
         ], in: "Resolvers"),
     module("System", ["Names", "Wire", "Lookup", "Platform"], c: ["System"], in: "Resolvers"),
     module("Static", ["Names", "Wire", "Lookup"], in: "Resolvers"),
-    module("Profiles", ["Names", "Lookup", "JSON"], in: "Resolvers"),
+    module(
+        "Profiles", ["Names", "Wire", "Lookup", "Exchange", "JSON"], in: "Resolvers",
+        plugins: [.plugin(name: "HTTPDNSEmbedProfiles")]),
+]
+
+// Turns Resolvers/Profiles/*.json into Swift when Profiles is built.
+let embedding: [Target] = [
+    .executableTarget(
+        name: "HTTPDNSProfileEmbedder", path: "Sources/ProfileEmbedder", swiftSettings: strict),
+    .plugin(
+        name: "HTTPDNSEmbedProfiles", capability: .buildTool(),
+        dependencies: ["HTTPDNSProfileEmbedder"], path: "Plugins/EmbedProfiles"),
 ]
 
 // Layer 4: drivers
@@ -176,6 +187,6 @@ let package = Package(
         .library(name: "HTTPDNSPinLab", targets: ["HTTPDNSPinLab"]),
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
-    targets: c + cores + effects + resolvers + drivers + assembly + commands + testTargets
-        + fuzzTargets
+    targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
+        + testTargets + fuzzTargets
 )

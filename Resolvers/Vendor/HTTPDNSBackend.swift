@@ -13,9 +13,8 @@ package struct HTTPDNSBackend: ResolverBackend {
     private let transport: Transport
     private let wallClock: any WallSource
 
-    /// - Parameters:
-    ///   - label: as shown to people: `https://dns.example/resolve`.
-    ///   - wallClock: dates signatures.
+    /// The label is shown to people: `https://dns.example/resolve`; the wall clock dates signatures.
+    ///
     /// - Throws: ``QueryFailure/misconfigured(_:)``.
     package init(
         label: String, codec: any HTTPDNSCodec, service: HTTPService, transport: Transport,

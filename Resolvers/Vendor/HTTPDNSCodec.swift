@@ -14,7 +14,8 @@ package protocol HTTPDNSCodec: Sendable {
     /// True when a request holds a secret as it is, so that it must not travel in clear text.
     var sendsSecret: Bool { get }
 
-    /// - Parameter now: dates signatures.
+    /// What to ask the service; `now` dates signatures.
+    ///
     /// - Throws: ``QueryFailure/unsupportedType(_:)``, ``QueryFailure/misconfigured(_:)``.
     func request(
         for question: Question, now: WallTime

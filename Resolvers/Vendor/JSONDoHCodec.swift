@@ -43,13 +43,20 @@ package struct JSONDoHCodec: HTTPDNSCodec {
             throw .malformed(
                 "it answers another question: \(ServerText.shown(body["Question"].shown))")
         }
-        let answers = try Self.records(in: body["Answer"], for: question)
-        let hasAnswer = answers.contains { $0.type == question.type || question.type == .any }
-        let code = try Self.code(body["Status"], hasAnswer: hasAnswer, in: body)
-        let negative = hasAnswer ? nil : Self.negativeTTLSeconds(body["Authority"])
-        return Testimony(
-            question: question, code: code, answers: answers, negativeTTLSeconds: negative,
-            isAuthenticData: body["AD"]?.bool == true, source: source)
+        var message = Message(
+            id: 0,
+            questions: [
+                Message.Question(name: WireName(question.name), type: question.type)
+            ])
+        message.flags.isResponse = true
+        message.flags.isAuthenticData = body["AD"]?.bool == true
+        message.answers = try Self.records(in: body["Answer"], for: question)
+        let hasAnswer = message.answers.contains {
+            $0.type == question.type || question.type == .any
+        }
+        message.code = try Self.code(body["Status"], hasAnswer: hasAnswer, in: body)
+        message.authorities = Self.authorities(body["Authority"])
+        return try HTTPDNSLookup.testimony(from: message, for: question, source: source)
     }
 
     private static func object(
@@ -149,14 +156,16 @@ package struct JSONDoHCodec: HTTPDNSCodec {
             data: data)
     }
 
-    /// Source: RFC 2308 §5: the smaller of the SOA's TTL and its minimum.
-    private static func negativeTTLSeconds(_ section: JSONValue?) -> UInt32? {
-        let soa = section?.array?.first { $0["type"]?.integer == Int64(RecordType.soa.rawValue) }
-        guard let soa, let text = soa["data"]?.string,
-            case .soa(let authority) = RecordText.data(text, of: .soa),
-            let seconds = try? AnswerLifetime.seconds(json: soa["TTL"])
-        else { return nil }
-        return min(seconds, AnswerLifetime.seconds(Int64(authority.minimumSeconds)))
+    /// The SOA records that can be read: they date a negative answer.
+    private static func authorities(_ section: JSONValue?) -> [ResourceRecord] {
+        (section?.array ?? []).compactMap { entry in
+            guard entry["type"]?.integer == Int64(RecordType.soa.rawValue),
+                let name = entry["name"]?.string.flatMap({ WireName(text: $0) }),
+                let data = entry["data"]?.string.flatMap({ RecordText.data($0, of: .soa) }),
+                let seconds = try? AnswerLifetime.seconds(json: entry["TTL"])
+            else { return nil }
+            return ResourceRecord(name: name, type: .soa, ttlSeconds: seconds, data: data)
+        }
     }
 }
 

@@ -13,9 +13,9 @@ package struct HTTPService: Sendable {
     package let route: Route
     package let verifier: (any PeerVerifier)?
 
-    /// - Parameters:
-    ///   - bootstrap: the addresses to connect to; may be empty when the origin is an address.
-    ///   - verifier: required for `https`.
+    /// The bootstrap addresses may be left out when the origin is an address itself; the verifier
+    /// is required for `https`.
+    ///
     /// - Throws: ``QueryFailure/misconfigured(_:)``.
     package init(
         origin: Origin, bootstrap: [IPAddress], verifier: (any PeerVerifier)?
