@@ -74,7 +74,7 @@ let effects: [Target] = [
     module("IDNA", ["Names"], c: ["Idn2"]),
     module("PublicSuffix", ["Names"], c: ["Psl"]),
     module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),
-    module("Transport", ["Names", "Trust", "Exchange", "Platform"], c: ["Curl"]),
+    module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
 ]
 
 // Layer 3: resolvers

@@ -1,6 +1,6 @@
 /// Base64 with padding. Source: RFC 4648 §4.
-enum Base64 {
-    static func encoded(_ octets: [UInt8]) -> String {
+package enum Base64 {
+    package static func encoded(_ octets: [UInt8]) -> String {
         let alphabet = Array(
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var text: [UInt8] = []

@@ -24,6 +24,8 @@
 #include <sys/eventfd.h>
 #endif
 
+#include "chttpdns_sockets.h"
+
 /// The dispatch queue that the caller runs on, retained; NULL off a queue. Release with
 /// httpdns_queue_release. Why: URLProtocol client calls are only safe on the task's own work queue,
 /// which Foundation does not expose.

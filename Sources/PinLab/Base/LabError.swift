@@ -1,0 +1,32 @@
+public import HTTPDNSNames
+
+/// Why a server or a certificate of the laboratory could not be made.
+public enum LabError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The operating system refused a socket, a pipe or a thread; `code` is its `errno`.
+    case system(operation: String, code: Int32)
+    /// Only loopback addresses are served, so that no test is ever seen by another machine.
+    case notLoopback(IPAddress)
+    /// OpenSSL refused; `reason` is the newest entry of its error queue.
+    case openSSL(operation: String, reason: String)
+    /// The moments are out of order, or outside the years 0 to 9999 that a certificate can state.
+    case validity(notBefore: WallTime, notAfter: WallTime)
+    /// A subject's common name has 1 to 64 octets. Source: RFC 5280 appendix A.1, ub-common-name.
+    case commonName(String)
+
+    /// One sentence: what was asked, what refused it, and what to do where that is known.
+    public var description: String {
+        switch self {
+        case .system(let operation, let code):
+            "the system refused to \(operation) (errno \(code))"
+        case .notLoopback(let address):
+            "\(address) is not a loopback address; use 127.0.0.0/8 or ::1"
+        case .openSSL(let operation, let reason):
+            "OpenSSL refused to \(operation): \(reason.isEmpty ? "no reason given" : reason)"
+        case .validity(let notBefore, let notAfter):
+            "a certificate cannot be valid from \(notBefore.secondsSince1970) to "
+                + "\(notAfter.secondsSince1970) seconds after 1970"
+        case .commonName(let name):
+            "the common name \"\(name)\" must have 1 to 64 octets"
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import CHTTPDNSSystem
+internal import HTTPDNSNames
+
+/// The threads of one server: started one by one, awaited all together.
+///
+/// Own threads, never the cooperative pool: a server that stalls on purpose must not stall the
+/// client under test.
+final class ThreadGroup: @unchecked Sendable {
+    // Safety: `running` is only touched between lock and unlock of `mutex`.
+    private var running = 0
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let ended = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(ended, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(ended)
+        pthread_mutex_destroy(mutex)
+        ended.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Runs the body on a new thread that hears no signal.
+    func start(_ body: @escaping @Sendable () -> Void) throws(LabError) {
+        pthread_mutex_lock(mutex)
+        running += 1
+        pthread_mutex_unlock(mutex)
+        let work = Unmanaged.passRetained(ThreadWork(group: self, body: body))
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        pthread_attr_setstacksize(&attributes, ThreadGroup.stackOctets)
+        var thread = pthread_t()
+        let code = pthread_create(&thread, &attributes, threadMain, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            leave()
+            throw .system(operation: "start a thread", code: code)
+        }
+    }
+
+    /// Waits until every thread has ended; never call it on one of them.
+    func awaitAll() {
+        pthread_mutex_lock(mutex)
+        while running > 0 { pthread_cond_wait(ended, mutex) }
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Waits until at most `count` threads run; false when more still did after this time.
+    func await(atMost count: Int, milliseconds: Int64) -> Bool {
+        let deadline = labNow().adding(milliseconds: milliseconds)
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while running > count {
+            let left = deadline.millisecondsLeft(from: labNow())
+            guard left > 0 else { return false }
+            // The condition counts on the wall clock; a slice keeps a clock that jumps harmless.
+            var until = timespec()
+            clock_gettime(CLOCK_REALTIME, &until)
+            let nanoseconds = until.tv_nsec + Int(min(left, 100)) * 1_000_000
+            until.tv_sec += nanoseconds / 1_000_000_000
+            until.tv_nsec = nanoseconds % 1_000_000_000
+            pthread_cond_timedwait(ended, mutex, &until)
+        }
+        return true
+    }
+
+    fileprivate func leave() {
+        pthread_mutex_lock(mutex)
+        running -= 1
+        pthread_cond_broadcast(ended)
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Because: a handler is user code that may parse JSON; 1 MiB holds it, and a thousand
+    /// connections still reserve little.
+    private static let stackOctets = 1 << 20
+}
+
+private final class ThreadWork: Sendable {
+    let group: ThreadGroup
+    let body: @Sendable () -> Void
+
+    init(group: ThreadGroup, body: @escaping @Sendable () -> Void) {
+        self.group = group
+        self.body = body
+    }
+}
+
+/// First function of each laboratory thread. All signals are blocked: SIGPIPE, which OpenSSL's
+/// writes raise, goes to the writing thread and must not end the process.
+private func threadMain(_ raw: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let raw else { return nil }
+    var all = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, nil)
+    let group: ThreadGroup
+    do {
+        let work = Unmanaged<ThreadWork>.fromOpaque(raw).takeRetainedValue()
+        group = work.group
+        work.body()
+    }
+    group.leave()
+    return nil
+}

@@ -1,0 +1,94 @@
+internal import CHTTPDNSOpenSSL
+
+/// What a ``LabServer`` speaks below HTTP.
+public enum LabSecurity: Sendable, Hashable {
+    /// HTTP without TLS.
+    case plain
+    /// TLS with one identity, whatever the client asks for. Or, for some server names (lower case),
+    /// with another; a client that sends no name gets the first.
+    case tls(
+        TestIdentity, byName: [String: TestIdentity] = [:], versions: LabTLSVersions = .current)
+}
+
+/// The TLS versions a ``LabServer`` offers.
+public enum LabTLSVersions: Sendable, Hashable {
+    /// TLS 1.2 and 1.3.
+    case current
+    /// TLS 1.2 alone.
+    case tls12Only
+    /// TLS 1.3 alone.
+    case tls13Only
+    /// TLS 1.1 alone, which no client should accept. Source: RFC 8996 §5.
+    case tls11Only
+}
+
+/// How a ``LabServer`` fails a client before HTTP begins.
+public enum LabConnectionFault: Sendable, Hashable {
+    /// It does not.
+    case none
+    /// Reads the ClientHello and never answers it.
+    case stallsHandshake
+    /// Reads the ClientHello and resets the connection.
+    case resetsInHandshake
+    /// Reads the ClientHello and closes the connection.
+    case closesInHandshake
+    /// Reads the ClientHello and sends the fatal alert `handshake_failure`.
+    case alertsInHandshake
+    /// Answers whatever comes first with a plain HTTP response, as a portal on port 443 does.
+    case speaksPlainHTTP
+}
+
+/// An identity ready for handshakes.
+final class TLSContext: @unchecked Sendable {
+    // Safety: an SSL_CTX is reference counted with atomics, and nothing changes it after init.
+    let raw: OpaquePointer
+
+    init(_ identity: TestIdentity, versions: LabTLSVersions) throws(LabError) {
+        let key = identity.privateKey
+        let leaf = identity.certificate
+        guard let raw = httpdns_lab_context_new(key, key.count, leaf, leaf.count) else {
+            throw openSSLRefused("serve the certificate: does the key belong to it?")
+        }
+        self.raw = raw
+        for issuer in identity.issuers {
+            guard httpdns_lab_context_add(raw, issuer, issuer.count) == 1 else {
+                throw openSSLRefused("add an issuer to the chain")
+            }
+        }
+        let (minimum, maximum) =
+            switch versions {
+            case .current: (TLS1_2_VERSION, TLS1_3_VERSION)
+            case .tls12Only: (TLS1_2_VERSION, TLS1_2_VERSION)
+            case .tls13Only: (TLS1_3_VERSION, TLS1_3_VERSION)
+            case .tls11Only: (TLS1_1_VERSION, TLS1_1_VERSION)
+            }
+        guard httpdns_lab_context_versions(raw, minimum, maximum) == 1 else {
+            throw openSSLRefused("offer the versions \(versions)")
+        }
+    }
+
+    deinit { SSL_CTX_free(raw) }
+}
+
+/// The identities of one server, by the name that a client asks for.
+struct TLSIdentities: Sendable {
+    private let standard: TLSContext
+    private let byName: [String: TLSContext]
+
+    /// Nil for a plain server.
+    init?(_ security: LabSecurity) throws(LabError) {
+        guard case .tls(let identity, let others, let versions) = security else { return nil }
+        standard = try TLSContext(identity, versions: versions)
+        var contexts: [String: TLSContext] = [:]
+        for (name, other) in others {
+            contexts[name.lowercased()] = try TLSContext(other, versions: versions)
+        }
+        byName = contexts
+    }
+
+    var first: TLSContext { standard }
+
+    func context(for serverName: String?) -> TLSContext {
+        serverName.flatMap { byName[$0.lowercased()] } ?? standard
+    }
+}
