@@ -139,18 +139,30 @@ private struct DNSPodAnswer {
         }
         let lists = (parts.first ?? "").split(separator: "-", omittingEmptySubsequences: false)
         switch lists.count {
-        case 1: try read(list: lists[0])
+        case 1: try keep(read(list: lists[0], family))
         // A host name may hold hyphens: the form "the name itself" comes before "two lists".
         case _ where isOurName(parts.first ?? ""): return
-        case 2: try read(list: family == .ipv4 ? lists[0] : lists[1])
+        case 2:
+            let both = (try read(list: lists[0], .ipv4), try read(list: lists[1], .ipv6))
+            keep(family == .ipv4 ? both.0 : both.1)
         default: throw malformed(answer)
         }
     }
 
-    private mutating func read(list: Substring) throws(QueryFailure) {
+    private typealias AddressList = (addresses: [IPAddress], lifetimeSeconds: UInt32)
+
+    private mutating func keep(_ list: AddressList) {
+        addresses = list.addresses
+        lifetimeSeconds = list.lifetimeSeconds
+    }
+
+    private func read(
+        list: Substring, _ family: IPAddress.Family
+    ) throws(QueryFailure) -> AddressList {
         let parts = list.split(separator: ",", omittingEmptySubsequences: false)
             .map(Self.trimmed)
         guard (1...2).contains(parts.count) else { throw malformed(list) }
+        var lifetimeSeconds = AnswerLifetime.defaultSeconds
         if parts.count == 2, !parts[1].isEmpty {
             guard let seconds = AnswerLifetime.seconds(digits: parts[1]) else {
                 throw malformed(list)
@@ -158,13 +170,17 @@ private struct DNSPodAnswer {
             lifetimeSeconds = seconds
         }
         let words = parts[0].split(separator: ";").map(Self.trimmed)
-        guard words != ["0"], !(words.count == 1 && isOurName(words[0])) else { return }
+        if words == ["0"] || (words.count == 1 && isOurName(words[0])) {
+            return ([], lifetimeSeconds)
+        }
+        var addresses: [IPAddress] = []
         for word in words {
             guard let address = try? IPAddress(String(word)), address.family == family,
                 address.zone == nil
             else { throw malformed(list) }
             addresses.append(address)
         }
+        return (addresses, lifetimeSeconds)
     }
 
     private func isOurName(_ text: Substring) -> Bool {

@@ -49,6 +49,10 @@ int chttpdns_name_at(
     return name->type;
 }
 
+void chttpdns_distinguished_name_print(BIO *sink, const X509_NAME *name) {
+    X509_NAME_print_ex(sink, name, 0, XN_FLAG_RFC2253);
+}
+
 int chttpdns_lookup_add_directory(X509_LOOKUP *lookup, const char *directory) {
     return X509_LOOKUP_add_dir(lookup, directory, X509_FILETYPE_PEM);
 }
@@ -141,6 +145,11 @@ int chttpdns_connect_error(int descriptor) {
     socklen_t length = sizeof error;
     if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
     return error;
+}
+
+const char *chttpdns_error_text(int error) {
+    const char *text = strerrordesc_np(error);
+    return text == NULL ? "unknown error" : text;
 }
 
 void chttpdns_close(int descriptor) { close(descriptor); }

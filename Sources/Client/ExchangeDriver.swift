@@ -249,6 +249,7 @@ extension ExchangeDriver {
 private final class TransferListener: TransferObserver {
     private let driver: ExchangeDriver
     private let generation: UInt64
+    private let failedAt = Locked<IPAddress?>(nil)
 
     init(driver: ExchangeDriver, generation: UInt64) {
         self.driver = driver
@@ -265,8 +266,10 @@ private final class TransferListener: TransferObserver {
         driver.received(generation, body: body)
     }
 
+    func failed(at remote: Endpoint) { failedAt.withLock { $0 = remote.address } }
+
     func finished(_ result: Result<TransferFacts, TransportFailure>) {
-        driver.finished(generation, result, nil)
+        driver.finished(generation, result, failedAt.withLock { $0 })
     }
 }
 

@@ -65,10 +65,19 @@ package struct TransportLimits: Sendable, Hashable {
 /// ``finished(_:)``, which comes exactly once, also after a cancel.
 package protocol TransferObserver: AnyObject, Sendable {
     /// The peer proved that it is the origin, or `nil` for plain `http`. Before any request octet.
+    /// Again when a kept connection turned out to be dead and the request goes out on a fresh one.
     func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts)
     /// The final response head (1xx are not reported).
     func received(_ head: ResponseHead)
     /// Some of the body, never empty. After `.pause` nothing comes until ``Transfer/resume()``.
     func received(body: UnsafeRawBufferPointer) -> Flow
+    /// May come while paused: all of the body had been delivered.
     func finished(_ result: Result<TransferFacts, TransportFailure>)
+    /// The address whose connection failed, where there was one; right before a failed `finished`.
+    /// Not called after a cancel, nor when no address could be connected to.
+    func failed(at remote: Endpoint)
+}
+
+extension TransferObserver {
+    package func failed(at remote: Endpoint) {}
 }

@@ -20,15 +20,31 @@ public struct TrustPolicy: Sendable, Hashable {
         self.roots = roots
         self.pins = pins
     }
+
+    /// Names this policy: equal policies have equal fingerprints, and no others.
+    ///
+    /// The lengths before free text keep two policies from having one text.
+    public var fingerprint: PolicyFingerprint {
+        let pinText = pins.canonicalText
+        return PolicyFingerprint(
+            text: "tls>=\(minimumTLS.rawValue) pins:\(pinText.utf8.count):\(pinText) "
+                + "roots:\(roots.identity)")
+    }
+}
+
+extension TrustPolicy.Roots {
+    var identity: String {
+        switch self {
+        case .system: "system"
+        case .file(let path): "file:\(path.utf8.count):\(path)"
+        case .directory(let path): "directory:\(path.utf8.count):\(path)"
+        case .pem(let text): "pem:\(text.utf8.count):\(text)"
+        }
+    }
 }
 
 /// Versions below 1.2 do not exist here. Source: RFC 8996.
 public enum TLSVersion: String, Sendable, Hashable {
     case tls12 = "1.2"
     case tls13 = "1.3"
-}
-
-/// Which keys are accepted for which hosts; empty: no host is pinned.
-public struct PinSet: Sendable, Hashable {
-    public init() {}
 }

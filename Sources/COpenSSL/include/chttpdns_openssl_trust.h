@@ -20,6 +20,9 @@ int chttpdns_names_count(const GENERAL_NAMES *names);
 int chttpdns_name_at(
     const GENERAL_NAMES *names, int index, const unsigned char **octets, size_t *count);
 
+// RFC 4514 text of a distinguished name, control and non-ASCII octets escaped.
+void chttpdns_distinguished_name_print(BIO *sink, const X509_NAME *name);
+
 int chttpdns_lookup_add_directory(X509_LOOKUP *lookup, const char *directory);
 
 // 0 on failure.
@@ -45,6 +48,8 @@ int chttpdns_connect_begin(const unsigned char *address, size_t count, unsigned 
 int chttpdns_wait(int descriptor, int for_write, int milliseconds);
 // The pending error of the socket; 0 when it is connected.
 int chttpdns_connect_error(int descriptor);
+// The system's words for an errno value; static.
+const char *chttpdns_error_text(int error);
 void chttpdns_close(int descriptor);
 
 #endif
