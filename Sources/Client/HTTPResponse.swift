@@ -6,6 +6,7 @@ public struct HTTPResponse: Sendable {
     /// The body, in order and once. When the response is dropped unread, the exchange is cancelled.
     public let body: ResponseBody
 
+    /// 100...999
     public var status: Int { head.status }
 
     /// Reads the whole body.
@@ -32,10 +33,12 @@ public struct HTTPResponse: Sendable {
 ///
 /// It can be read once, by one task.
 public struct ResponseBody: AsyncSequence, Sendable {
+    /// A chunk, never empty.
     public typealias Element = [UInt8]
 
     let stream: BodyStream
 
+    /// The one reader; a second one would take chunks from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
 
     /// The report so far; whole once the body has ended.
@@ -46,9 +49,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return ExchangeFailure(.bodyTooLarge, url: stream.head.url, report: stream.report)
     }
 
+    /// Takes the chunks in order.
     public struct Iterator: AsyncIteratorProtocol {
         let stream: BodyStream
 
+        /// As ``nextChunk()``, for `for try await`.
         public mutating func next() async throws -> [UInt8]? { try await nextChunk() }
 
         /// The next chunk, never empty; nil at the end.

@@ -113,6 +113,7 @@ public struct CookieJar: Sendable, Hashable {
     /// Forgets the cookies without an expiry, as at the end of a session.
     public mutating func endSession() { cookies.removeAll { $0.expires == nil } }
 
+    /// Forgets every cookie.
     public mutating func removeAll() { cookies.removeAll() }
 }
 

@@ -23,6 +23,7 @@ public struct ExchangeReport: Sendable, Hashable {
         public internal(set) var peer: VerifiedPeer?
         public internal(set) var isReusedConnection = false
         public internal(set) var tlsVersion: String?
+        /// 100...999; nil when no response came.
         public internal(set) var status: Int?
         public internal(set) var version: HTTPVersion?
         /// From the start of the hop's transfer; nil for what did not happen.
@@ -35,9 +36,13 @@ public struct ExchangeReport: Sendable, Hashable {
 
     /// Milliseconds from the start of a hop's transfer.
     public struct Timings: Sendable, Hashable {
+        /// TCP is connected; nil, here and below, for what did not happen.
         public internal(set) var connected: Double?
+        /// TLS is done, and the peer has proved itself.
         public internal(set) var secured: Double?
+        /// The first octet of the response.
         public internal(set) var firstByte: Double?
+        /// The last octet.
         public internal(set) var total: Double?
         /// Octets on the wire, heads and bodies.
         public internal(set) var sentOctets: Int64 = 0
@@ -69,6 +74,7 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         self.report = report
     }
 
+    /// What went wrong.
     public enum Cause: Sendable, Hashable {
         /// The host has no address we know of.
         case notResolved(ResolutionFailure)

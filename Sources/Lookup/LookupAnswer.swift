@@ -35,6 +35,7 @@ public struct LookupAnswer: Sendable, Hashable {
         return AliasChain(testimony).end.isEmpty ? .noData : .records
     }
 
+    /// The kinds of answer.
     public enum Outcome: Sendable, Hashable {
         /// Records of the type asked for.
         case records
@@ -58,6 +59,7 @@ public struct LookupAttempt: Sendable, Hashable {
         self.reason = reason
     }
 
+    /// Why it was not usable.
     public enum Reason: Sendable, Hashable {
         /// It answered with a code that settles nothing.
         case answered(ResponseCode)

@@ -32,6 +32,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// True when this pattern speaks of `host`; an address is only ever matched by itself.
     public func matches(_ host: Host) -> Bool {
         switch (form, host) {
         case (.exact(let expected), _): expected == host

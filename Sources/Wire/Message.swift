@@ -1,5 +1,6 @@
 /// A DNS message. Source: RFC 1035 §4.
 public struct Message: Sendable, Hashable {
+    /// What ties a reply to its query. Source: RFC 1035 §4.1.1.
     public var id: UInt16
     public var flags: Flags
     /// The whole response code: the header's four bits, and eight more from EDNS.

@@ -44,6 +44,7 @@ public enum RecordData: Sendable, Hashable {
 public struct StartOfAuthority: Sendable, Hashable {
     public let primary: WireName
     public let mailbox: WireName
+    /// Compared in serial arithmetic. Source: RFC 1982.
     public let serial: UInt32
     public let refreshSeconds: UInt32
     public let retrySeconds: UInt32
@@ -73,7 +74,9 @@ public struct ServiceBinding: Sendable, Hashable {
     /// Parameters in ascending key order, values as octets.
     public let parameters: [Parameter]
 
+    /// One SvcParam. Source: RFC 9460 §2.1.
     public struct Parameter: Sendable, Hashable {
+        /// Source: IANA "Service Parameter Keys (SvcParamKeys)".
         public let key: UInt16
         public let value: [UInt8]
 
