@@ -15,7 +15,7 @@ package enum DatagramReply: Sendable, Hashable {
     package static func message(asking question: Question) -> [UInt8]? {
         // The default generator is the system's own: getrandom(2).
         let id = UInt16.random(in: .min ... .max)
-        return try? Message.query(id: id, asking: question).encode()
+        return try? question.query(id: id).encode()
     }
 
     package static func read(

@@ -32,7 +32,7 @@ package struct DoHMessages: Sendable, Hashable {
     /// - Throws: ``QueryFailure/unexpected(_:)``.
     package func call(for question: Question) throws(QueryFailure) -> HTTPService.Call {
         do {
-            let query = try Message.query(id: 0, asking: question)
+            let query = try question.query(id: 0)
                 .encode(padTo: QueryOptions.paddingBlockOctets)
             var call = HTTPService.Call(target: target)
             switch method {

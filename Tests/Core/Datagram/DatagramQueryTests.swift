@@ -27,7 +27,7 @@ import Testing
     }
 
     func reply(_ change: (inout Message) -> Void = { _ in }) throws -> [UInt8] {
-        var message = Message.query(id: 7, asking: question)
+        var message = question.query(id: 7)
         message.flags.isResponse = true
         change(&message)
         return try message.encode()
