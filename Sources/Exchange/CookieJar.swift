@@ -50,6 +50,7 @@ public struct CookieJar: Sendable, Hashable {
     /// - Parameters:
     ///   - line: the value of one field; never several joined by commas.
     ///   - url: the logical URL of the request that was answered.
+    ///   - now: the time of the answer.
     ///   - isPublicSuffix: true for a name under which others register names.
     /// - Throws: ``CookieRefusal`` when the line is not stored; the answer stays usable.
     public mutating func store(
