@@ -45,12 +45,16 @@ public struct CookieJar: Sendable, Hashable {
             self.lastUse = lastUse
         }
 
-        var identity: [String] { [name, domain, path] }
+        func replaces(_ other: Cookie) -> Bool {
+            name == other.name && domain == other.domain && path == other.path
+        }
 
         func isExpired(at now: WallTime) -> Bool { expires.map { $0 <= now } ?? false }
     }
 
-    private var cookies: [Cookie] = []
+    /// By domain; no list is empty.
+    private var cookies: [String: [Cookie]] = [:]
+    private var count = 0
     private var counter: UInt64 = 0
 
     public init() {}
@@ -61,18 +65,22 @@ public struct CookieJar: Sendable, Hashable {
             counter += 1
             cookie.order = counter
             cookie.lastUse = counter
-            cookies.append(cookie)
+            cookies[cookie.domain, default: []].append(cookie)
         }
+        count = kept.count
     }
 
     /// All cookies that have not expired, oldest first.
-    public func all(now: WallTime) -> [Cookie] { cookies.filter { !$0.isExpired(at: now) } }
+    public func all(now: WallTime) -> [Cookie] {
+        cookies.values.joined().filter { !$0.isExpired(at: now) }.sorted { $0.order < $1.order }
+    }
 
     /// Stores what one `Set-Cookie` field line says; an expiry in the past removes the cookie.
     ///
     /// - Parameters:
     ///   - line: the value of one field; never several joined by commas.
     ///   - url: the logical URL of the request that was answered.
+    ///   - now: the time of the answer.
     ///   - isPublicSuffix: true for a name under which others register names.
     /// - Throws: ``CookieRefusal`` when the line is not stored; the answer stays usable.
     public mutating func store(
@@ -98,41 +106,58 @@ public struct CookieJar: Sendable, Hashable {
     ///
     /// Longer paths come first, then older cookies. Source: RFC 6265 §5.4.
     public mutating func cookieHeader(for url: HTTPURL, now: WallTime) -> String? {
-        let chosen = indices(for: url, now: now)
+        let chosen = cookies(for: url, now: now)
         guard !chosen.isEmpty else { return nil }
         counter += 1
-        for index in chosen { cookies[index].lastUse = counter }
-        return chosen.map { cookies[$0].name + "=" + cookies[$0].value }.joined(separator: "; ")
+        for cookie in chosen { touch(cookie) }
+        return chosen.map { $0.name + "=" + $0.value }.joined(separator: "; ")
     }
 
     /// The cookies of a request to `url`, in the order they are sent in.
     public func cookies(for url: HTTPURL, now: WallTime) -> [Cookie] {
-        indices(for: url, now: now).map { cookies[$0] }
+        var chosen: [Cookie] = []
+        for domain in CookieJar.domains(of: url.origin.host) {
+            for cookie in cookies[domain] ?? [] where !cookie.isExpired(at: now) {
+                if CookieJar.belongs(cookie, to: url) { chosen.append(cookie) }
+            }
+        }
+        return chosen.sorted { (first: Cookie, second: Cookie) -> Bool in
+            let (left, right) = (first.path.utf8.count, second.path.utf8.count)
+            return left == right ? first.order < second.order : left > right
+        }
     }
 
     /// Forgets the cookies without an expiry, as at the end of a session.
-    public mutating func endSession() { cookies.removeAll { $0.expires == nil } }
+    public mutating func endSession() { removeAll { $0.expires == nil } }
 
-    /// Forgets every cookie.
-    public mutating func removeAll() { cookies.removeAll() }
+    public mutating func removeAll() { removeAll { _ in true } }
 }
 
 extension CookieJar {
-    private func indices(for url: HTTPURL, now: WallTime) -> [Int] {
-        let host = url.origin.host.description
-        return cookies.indices.filter { index in
-            let cookie = cookies[index]
-            return !cookie.isExpired(at: now)
-                && (url.origin.scheme == .https || !cookie.isSecure)
-                && (cookie.isHostOnly
-                    ? cookie.domain == host
-                    : CookieRules.domainMatches(host: host, domain: cookie.domain))
-                && CookieRules.pathMatches(request: url.path, cookie: cookie.path)
-        }.sorted { left, right in
-            let (first, second) = (cookies[left], cookies[right])
-            return first.path.utf8.count == second.path.utf8.count
-                ? first.order < second.order : first.path.utf8.count > second.path.utf8.count
+    /// The host and, for a name, every domain above it: those whose cookies may match it.
+    private static func domains(of host: Host) -> [String] {
+        guard case .name(let name) = host else { return [host.description] }
+        let labels = name.labels
+        return labels.indices.map { labels[$0...].joined(separator: ".") }
+    }
+
+    /// For a cookie of the URL's host or of a domain above it.
+    private static func belongs(_ cookie: Cookie, to url: HTTPURL) -> Bool {
+        guard url.origin.scheme == .https || !cookie.isSecure else { return false }
+        guard !cookie.isHostOnly || cookie.domain == url.origin.host.description else {
+            return false
         }
+        return CookieRules.pathMatches(request: url.path, cookie: cookie.path)
+    }
+
+    private mutating func touch(_ cookie: Cookie) {
+        guard let index = cookies[cookie.domain]?.firstIndex(where: cookie.replaces) else { return }
+        cookies[cookie.domain]?[index].lastUse = counter
+    }
+
+    private mutating func removeAll(where isMeant: (Cookie) -> Bool) {
+        cookies = cookies.mapValues { $0.filter { !isMeant($0) } }.filter { !$0.value.isEmpty }
+        count = cookies.values.reduce(0) { $0 + $1.count }
     }
 
     /// Source: RFC 6265bis §5.7: `Secure`, "leave secure cookies alone", name prefixes.
@@ -142,11 +167,13 @@ extension CookieJar {
         let isHTTPS = url.origin.scheme == .https
         if !isHTTPS {
             guard !cookie.isSecure else { throw .secureOverHTTP }
-            let hides = cookies.contains { kept in
-                kept.isSecure && kept.name == cookie.name
-                    && (CookieRules.domainMatches(host: kept.domain, domain: cookie.domain)
-                        || CookieRules.domainMatches(host: cookie.domain, domain: kept.domain))
-                    && CookieRules.pathMatches(request: cookie.path, cookie: kept.path)
+            let hides = cookies.contains { domain, kept in
+                (CookieRules.domainMatches(host: domain, domain: cookie.domain)
+                    || CookieRules.domainMatches(host: cookie.domain, domain: domain))
+                    && kept.contains {
+                        $0.isSecure && $0.name == cookie.name
+                            && CookieRules.pathMatches(request: cookie.path, cookie: $0.path)
+                    }
             }
             guard !hides else { throw .wouldHideSecure }
         }
@@ -167,41 +194,47 @@ extension CookieJar {
 
     /// A cookie of the same name, domain and path is replaced; its place in the order stays.
     private mutating func keep(_ cookie: Cookie, now: WallTime) {
-        let old = cookies.firstIndex { $0.identity == cookie.identity }
+        var list = cookies[cookie.domain] ?? []
+        let old = list.firstIndex { cookie.replaces($0) }
         switch (old, cookie.isExpired(at: now)) {
-        case (let old?, true): cookies.remove(at: old)
+        case (let old?, true): list.remove(at: old)
         case (let old?, false):
             var replacement = cookie
-            replacement.order = cookies[old].order
-            replacement.created = cookies[old].created
-            cookies[old] = replacement
+            replacement.order = list[old].order
+            replacement.created = list[old].created
+            list[old] = replacement
         case (nil, true): return
-        case (nil, false):
-            cookies.append(cookie)
-            evict(cookie.domain, now: now)
+        case (nil, false): list.append(cookie)
         }
+        count += list.count - (cookies[cookie.domain]?.count ?? 0)
+        cookies[cookie.domain] = list.isEmpty ? nil : list
+        guard list.count > CookieJar.maximumPerDomain || count > CookieJar.maximumInAll else {
+            return
+        }
+        evict(cookie.domain, now: now)
     }
 
     private mutating func evict(_ domain: String, now: WallTime) {
-        let ofDomain = cookies.count { $0.domain == domain }
-        guard
-            ofDomain > CookieJar.maximumPerDomain || cookies.count > CookieJar.maximumInAll
-        else { return }
-        cookies.removeAll { $0.isExpired(at: now) }
-        while cookies.count(where: { $0.domain == domain }) > CookieJar.maximumPerDomain {
-            remove { $0.domain == domain }
+        removeAll { $0.isExpired(at: now) }
+        while let list = cookies[domain], list.count > CookieJar.maximumPerDomain {
+            remove(CookieJar.victim(list))
         }
-        while cookies.count > CookieJar.maximumInAll { remove { _ in true } }
+        while count > CookieJar.maximumInAll { remove(CookieJar.victim(cookies.values.joined())) }
     }
 
-    /// Removes the least recently used of the cookies meant, those that are not `Secure` first.
-    private mutating func remove(among isMeant: (Cookie) -> Bool) {
-        let victim = cookies.indices.filter { isMeant(cookies[$0]) }.min { left, right in
-            let (first, second) = (cookies[left], cookies[right])
-            return first.isSecure == second.isSecure
+    /// The least recently used, of those that are not `Secure` where there are any.
+    private static func victim(_ cookies: some Sequence<Cookie>) -> Cookie? {
+        cookies.min { first, second in
+            first.isSecure == second.isSecure
                 ? first.lastUse < second.lastUse : !first.isSecure
         }
-        if let victim { cookies.remove(at: victim) }
+    }
+
+    private mutating func remove(_ victim: Cookie?) {
+        guard let victim, var list = cookies[victim.domain] else { return }
+        list.removeAll { $0.replaces(victim) }
+        count += list.count - (cookies[victim.domain]?.count ?? 0)
+        cookies[victim.domain] = list.isEmpty ? nil : list
     }
 
     /// Because: RFC 6265 §6.1 asks for at least 50; browsers keep 180.

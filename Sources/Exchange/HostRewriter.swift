@@ -38,6 +38,7 @@ public struct HostRewriter: Sendable {
     ///   - cookies: the `Cookie` value that belongs to the logical URL, as
     ///     ``CookieJar/cookieHeader(for:now:)`` gives it. A `Cookie` field that the request already
     ///     carries stays, and this one is then not added.
+    /// - Returns: what to send, which name to offer and which to verify.
     /// - Throws: ``RewriteFault``.
     public func rewrite(
         _ request: RequestHead, to address: IPAddress, cookies: String? = nil

@@ -28,6 +28,7 @@ public struct RedirectRules: Sendable, Hashable {
     ///   - hasBody: true when the request carried a body of at least one octet.
     ///   - hops: redirects followed before this one.
     ///   - toASCII: for a host that is not ASCII.
+    /// - Returns: whether to follow, and with which request; to deliver the answer; or to fail.
     public func decide(
         _ response: ResponseHead, to request: RequestHead, hasBody: Bool, hops: Int,
         toASCII: DomainToASCII = HTTPURL.refusingUnicode
