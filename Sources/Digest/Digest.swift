@@ -31,7 +31,8 @@ package enum Digest {
         // An empty key is a key: HMAC takes a null pointer for "the key of the last call".
         let made = (key.isEmpty ? [0] : key).withUnsafeBufferPointer { keyOctets in
             HMAC(
-                EVP_sha256(), keyOctets.baseAddress, keyCount, message, message.count, &code, &count)
+                EVP_sha256(), keyOctets.baseAddress, keyCount, message, message.count, &code, &count
+            )
         }
         guard made != nil, count == 32 else {
             ERR_clear_error()

@@ -3,10 +3,9 @@ package import HTTPDNSNames
 /// Matches the host we mean against the names a certificate presents.
 ///
 /// Rules:
-/// 1. Only `subjectAltName` counts, never the subject's common name. Source: RFC 9525 §6.4.4 (of
-///    RFC 6125), removed by RFC 9525 §2.
+/// 1. Only `subjectAltName` counts, never the subject's common name. Source: RFC 9525 §2.
 /// 2. A name is matched against `dNSName` entries only, an address against `iPAddress` entries
-///    only, octet by octet. Source: RFC 9525 §6.2, §6.5. A `dNSName` of "127.0.0.1" proves nothing.
+///    only, octet by octet. Source: RFC 9525 §6.3, §6.4. A `dNSName` of "127.0.0.1" proves nothing.
 /// 3. `*` stands for one whole label, the left-most, and at least two labels follow it that are not
 ///    a public suffix together. Source: RFC 9525 §6.3, §7.1.
 /// 4. Case does not count in ASCII; nothing else is folded. Source: RFC 9525 §6.3.
