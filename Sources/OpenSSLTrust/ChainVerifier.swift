@@ -15,8 +15,12 @@ package struct ChainVerifier: Sendable {
 
     /// - Throws: ``TrustSetupError`` when the roots cannot be loaded.
     package init(policy: TrustPolicy) throws(TrustSetupError) {
-        store = try RootStore.shared(policy.roots)
-        profile = policy.profile
+        self.init(store: try RootStore.shared(policy.roots), profile: policy.profile)
+    }
+
+    init(store: RootStore, profile: TrustPolicy.Profile) {
+        self.store = store
+        self.profile = profile
     }
 
     /// What OpenSSL finds out about `leaf`, with `intermediates` to build from, at `time`.
@@ -83,8 +87,8 @@ package struct ChainVerifier: Sendable {
         defer { ERR_clear_error() }
         switch host {
         case .name(let name):
-            // Without these flags the common name counts where there is no SAN, and `w*.example.com`
-            // is a wildcard. Source: X509_check_host(3).
+            // Without these flags the common name counts where there is no SAN, and
+            // `w*.example.com` is a wildcard. Source: X509_check_host(3).
             let flags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
             return X509_check_host(leaf, name.text, name.text.utf8.count, UInt32(flags), nil) == 1
         case .address(let address):
@@ -92,7 +96,8 @@ package struct ChainVerifier: Sendable {
         }
     }
 
-    private static func facts(_ chain: OpaquePointer?) throws(CertificateError) -> [CertificateFacts]
+    private static func facts(_ chain: OpaquePointer?) throws(CertificateError)
+        -> [CertificateFacts]
     {
         var facts: [CertificateFacts] = []
         for index in 0..<max(0, chttpdns_certificates_count(chain)) {

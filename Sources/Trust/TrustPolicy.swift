@@ -2,7 +2,8 @@
 public struct TrustPolicy: Sendable, Hashable {
     /// Whom chains must lead to.
     public enum Roots: Sendable, Hashable {
-        /// The system's hashed directory or bundle; `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
+        /// The system's hashed directory or bundle; `SSL_CERT_FILE` and `SSL_CERT_DIR` are
+        /// honoured.
         case system
         /// A PEM file.
         case file(String)
@@ -17,9 +18,9 @@ public struct TrustPolicy: Sendable, Hashable {
     public enum Profile: String, Sendable, Hashable {
         /// All of it, as authorities under the public rules deliver it.
         case publicWeb
-        /// What certificates made with a plain `openssl` command lack may be missing: key identifiers,
-        /// an authority's key usage, "critical" on its basic constraints and on the SAN of an empty
-        /// subject. Because: none of these decides whom a chain leads to.
+        /// What certificates made with a plain `openssl` command lack may be missing: key
+        /// identifiers, an authority's key usage, "critical" on its basic constraints and on the
+        /// SAN of an empty subject. Because: none of these decides whom a chain leads to.
         case privateAuthority
     }
 
@@ -41,8 +42,9 @@ public struct TrustPolicy: Sendable, Hashable {
     public var fingerprint: PolicyFingerprint {
         let pinText = pins.canonicalText
         return PolicyFingerprint(
-            text: "tls>=\(minimumTLS.rawValue) \(profile.rawValue) pins:\(pinText.utf8.count):\(pinText) "
-                + "roots:\(roots.identity)")
+            text:
+                "tls>=\(minimumTLS.rawValue) \(profile.rawValue) "
+                + "pins:\(pinText.utf8.count):\(pinText) roots:\(roots.identity)")
     }
 }
 

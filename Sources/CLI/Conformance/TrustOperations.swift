@@ -25,7 +25,8 @@ package enum TrustOperations {
         }
     }
 
-    /// The certificates of a case, PEM each, and when it plays; no time: whenever the leaf is valid.
+    /// The certificates of a case, PEM each, and when it plays; no time: whenever the leaf is
+    /// valid.
     package struct Chain: Sendable, Hashable {
         package var leaf: String
         package var intermediates: [String]
