@@ -80,7 +80,9 @@ final class InputStreamSource: RequestBodySource {
                 guard room.isWanted else { return [] }
                 room.isWanted = false
                 return [true]
-            } until: { _ in nil }
+            } until: { _ in
+                nil
+            }
             guard step.first == true else { return }
             var goesOn = true
             while goesOn {

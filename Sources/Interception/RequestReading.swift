@@ -71,7 +71,9 @@ struct RequestReading {
         let ours = url.origin.host.description
         let theirs = (original.host ?? "").lowercased()
             .trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        guard same(theirs, ours, toASCII) else { throw .ambiguousHost(foundation: theirs, ours: ours) }
+        guard same(theirs, ours, toASCII) else {
+            throw .ambiguousHost(foundation: theirs, ours: ours)
+        }
         return url
     }
 
@@ -97,7 +99,8 @@ struct RequestReading {
     ) throws(LoadingFault) -> HTTPFields {
         var fields = HTTPFields()
         do {
-            for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key })
+            for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }
+            )
             where !transportFields.contains(name.lowercased()) {
                 if name.lowercased() == "cookie" {
                     if let own = cookies.callersOwn(value) { try fields.append(name, own) }
