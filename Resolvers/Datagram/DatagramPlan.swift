@@ -23,7 +23,8 @@ package struct DatagramPlan: Sendable, Hashable {
 
     /// How long the newest attempt may be silent before the next one: doubled with each round.
     ///
-    /// Because: a lost packet is repeated soon, and a slow path still gets its time. Source: RFC 1536 §1.
+    /// Because: a lost packet is repeated soon, and a slow path still gets its time.
+    /// Source: RFC 1536 §1.
     package func patienceMilliseconds(round: Int) -> Int64 {
         // Beyond 2^16 the deadline ends the question anyhow.
         firstPatienceMilliseconds << Int64(min(max(round, 0), 16))

@@ -80,6 +80,7 @@ public struct HostsFile: Sendable, Hashable {
 
 /// Why a line of a hosts file cannot be used.
 public struct HostsFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong with the line.
     public enum Fault: Sendable, Hashable {
         /// The first field is not an address.
         case badAddress(String, AddressError)
