@@ -18,9 +18,12 @@ public struct DatagramBackend: ResolverBackend {
     private let plan: DatagramPlan
     private let engine: DatagramEngine
 
+    /// Makes a back-end; nothing is sent or opened before the first question.
+    ///
     /// - Parameters:
     ///   - servers: asked in this order, the next one when one fails or is silent. At least one;
     ///     an IPv6 zone is an interface's name or number.
+    ///   - mode: how the question travels first.
     ///   - tries: how often each silent server is asked, 1...10; other values are brought in range.
     ///   - firstTryMilliseconds: how long to wait before the next server or try, 10...60,000;
     ///     doubled with each further try. Other values are brought in range.

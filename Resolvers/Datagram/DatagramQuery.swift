@@ -70,9 +70,8 @@ package struct DatagramQuery: Sendable {
         return askNext(now: now)
     }
 
-    /// A message with our id and question came for `attempt`.
-    ///
-    /// - Parameter sends: how often the question left for it.
+    /// A message with our id and question came for `attempt`, for which the question was sent
+    /// `sends` times.
     package mutating func replied(
         _ attempt: Attempt, _ bytes: [UInt8], sends: Int, now: Monotonic
     ) -> [Action] {
@@ -97,7 +96,7 @@ package struct DatagramQuery: Sendable {
         }
     }
 
-    /// The attempt ended without a message.
+    /// The attempt ended without a message after so many sends.
     package mutating func failed(
         _ attempt: Attempt, _ trouble: DatagramTrouble, sends: Int, now: Monotonic
     ) -> [Action] {
@@ -165,7 +164,7 @@ extension DatagramQuery {
         return [.send(attempt), .wake(at: min(deadline, now.adding(milliseconds: patience)))]
     }
 
-    /// - Parameter isLate: the deadline has passed, so that silence is the first thing to tell.
+    /// `isLate`: the deadline has passed, so that silence is the first thing to tell.
     private mutating func conclude(isLate: Bool) -> [Action] {
         if let lame { return settle(.success(lame)) }
         let malformed = servers.indices.filter { servers[$0].trouble?.isMalformed == true }

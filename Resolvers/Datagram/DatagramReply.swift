@@ -9,7 +9,8 @@ package enum DatagramReply: Sendable, Hashable {
     case truncated
     case malformed(String)
 
-    /// The message that asks `question`, with a fresh random id; nil when it has no wire form, which no host name lacks.
+    /// The message that asks `question`, with a fresh random id; nil when it has no wire form,
+    /// which no host name lacks.
     ///
     /// 1.34 puts an id of its own in place of ours, 1.18 sends ours: so it must be hard to guess.
     package static func message(asking question: Question) -> [UInt8]? {

@@ -41,7 +41,7 @@ package final class RawDNSServer: Sendable {
         var waiters: [(count: Int, waiter: CheckedContinuation<Void, Never>)] = []
     }
 
-    /// - Parameter isListeningOnTCP: when false the TCP port is closed.
+    /// Starts it; without `isListeningOnTCP` the TCP port is closed.
     package init(
         on address: String = "127.0.0.1", isListeningOnTCP: Bool = true,
         respond: @escaping @Sendable (Arrival) -> [Act]
