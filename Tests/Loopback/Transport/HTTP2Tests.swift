@@ -53,7 +53,7 @@ import Testing
     @Test func `many requests share one connection, each after its own proof`() async throws {
         try await withOrigin { origin in
             let transport = Transport()
-            let recorders = (0..<200).map { _ in Recorder() }
+            let recorders = (0..<90).map { _ in Recorder() }
             for recorder in recorders {
                 _ = transport.start(try request(origin), observer: recorder)
             }
@@ -64,8 +64,8 @@ import Testing
                 #expect(story.peers.count == 1 && story.peers.allSatisfy { $0 != nil })
                 fresh += story.connections.filter { !$0.isReused }.count
             }
-            // nginx allows 128 streams at a time on a connection.
-            #expect((1...2).contains(fresh))
+            // libcurl puts up to 100 streams on a connection before it opens another.
+            #expect(fresh == 1)
         }
     }
 
