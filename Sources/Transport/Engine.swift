@@ -12,7 +12,7 @@ internal import HTTPDNSTrust
 /// Rules:
 /// 1. Handles are added, removed and freed between libcurl calls only, never inside a callback.
 /// 2. Each exchange is told `finished` once, after its handle has left libcurl's hands.
-/// 3. Without an exchange for ``drowsyMilliseconds`` the thread closes its connections and ends; the
+/// 3. Without an exchange for a while (``usualDrowsyMilliseconds``) the thread closes its connections and ends; the
 ///    next request starts another.
 final class Engine {
     private let mailbox: Mailbox
@@ -22,16 +22,20 @@ final class Engine {
     private var transfers: [TransferID: ActiveTransfer] = [:]
     private var ids: [UnsafeMutableRawPointer: TransferID] = [:]
     private var newcomers: [ActiveTransfer] = []
+    private let drowsyMilliseconds: Int64
     private var idleSince: Monotonic
 
-    private init(_ mailbox: Mailbox, _ multi: consuming MultiHandle) {
+    private init(
+        _ mailbox: Mailbox, _ multi: consuming MultiHandle, drowsyMilliseconds: Int64
+    ) {
         self.mailbox = mailbox
+        self.drowsyMilliseconds = drowsyMilliseconds
         self.multi = multi
         idleSince = clock.now()
     }
 
     /// The body of the engine's thread.
-    static func run(_ mailbox: Mailbox) {
+    static func run(_ mailbox: Mailbox, drowsyMilliseconds: Int64) {
         if let text = httpdns_curl_open() {
             return Engine.refuseAll(mailbox, .unavailable(String(cString: text)))
         }
@@ -39,7 +43,7 @@ final class Engine {
             return Engine.refuseAll(mailbox, .unexpected("no memory for libcurl"))
         }
         mailbox.attach(multi: multi.raw)
-        Engine(mailbox, multi).turn()
+        Engine(mailbox, multi, drowsyMilliseconds: drowsyMilliseconds).turn()
     }
 
     /// Ends every exchange that is posted, until there is none left.
@@ -176,7 +180,7 @@ final class Engine {
             idleSince = now
             return next
         }
-        let drowsy = idleSince.adding(milliseconds: Engine.drowsyMilliseconds)
+        let drowsy = idleSince.adding(milliseconds: drowsyMilliseconds)
         if drowsy <= now, mailbox.sleepIfEmpty() { return nil }
         return drowsy <= now ? now : drowsy
     }
@@ -204,5 +208,5 @@ final class Engine {
     /// How long a thread without work lives on.
     ///
     /// Because: as long as an idle connection may be used again (``EasyHandle``: 70 s).
-    private static let drowsyMilliseconds: Int64 = 70_000
+    static let usualDrowsyMilliseconds: Int64 = 70_000
 }

@@ -10,8 +10,16 @@ internal import HTTPDNSPlatform
 /// what still runs is ``TransportFailure/cancelled``.
 package final class Transport: Sendable {
     private let mailbox = Mailbox()
+    private let drowsyMilliseconds: Int64
 
-    package init() {}
+    package convenience init() {
+        self.init(drowsyMilliseconds: Engine.usualDrowsyMilliseconds)
+    }
+
+    /// For tests: how long the thread lives on without work.
+    init(drowsyMilliseconds: Int64) {
+        self.drowsyMilliseconds = drowsyMilliseconds
+    }
 
     deinit { mailbox.close() }
 
@@ -24,8 +32,9 @@ package final class Transport: Sendable {
     }
 
     private func startThread() {
-        let isStarted = DetachedThread.start(named: "httpdns-http") { [mailbox] in
-            Engine.run(mailbox)
+        let isStarted = DetachedThread.start(named: "httpdns-http") {
+            [mailbox, drowsyMilliseconds] in
+            Engine.run(mailbox, drowsyMilliseconds: drowsyMilliseconds)
         }
         guard !isStarted else { return }
         // No thread to call observers on: the caller's must do.

@@ -1,9 +1,10 @@
 import HTTPDNSExchange
 import HTTPDNSNames
 import HTTPDNSPlatform
-import HTTPDNSTransport
 import TestSupport
 import Testing
+
+@testable import HTTPDNSTransport
 
 /// Limits, cancels, back-pressure, ends.
 @Suite(.timeLimit(.minutes(2))) struct LifeTests {
@@ -24,7 +25,7 @@ import Testing
         text: String, phase: TransportFailure.Phase
     ) async throws {
         let server = try silent(after: text)
-        let story = await run(try plainRequest(server) { $0.limits.idleMilliseconds = 50 })
+        let story = await run(try plainRequest(server) { $0.limits.idleMilliseconds = 500 })
         #expect(story.failure == .timedOut(phase: phase))
         #expect(story.failedAt == [server.endpoint])
     }
@@ -105,7 +106,7 @@ import Testing
         let pauses = Locked(true)
         let recorder = Recorder(keepsBody: false) { _ in pauses.withLock { $0 } ? .pause : .more }
         let transfer = transport.start(
-            try plainRequest(server) { $0.limits.idleMilliseconds = 200 }, observer: recorder)
+            try plainRequest(server), observer: recorder)
         let first = await recorder.wait { $0.bodyOctets > 0 }.bodyOctets
         let other = try answering(okay)
         for _ in 0..<200 {
@@ -122,18 +123,6 @@ import Testing
         let story = await recorder.end()
         #expect(story.facts != nil)
         #expect(story.bodyOctets == total)
-    }
-
-    @Test func `a paused exchange does not time out by silence but by its deadline`() async throws {
-        let server = try answering("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
-        let transport = Transport()
-        let recorder = Recorder { _ in .pause }
-        _ = transport.start(
-            try plainRequest(server) {
-                $0.limits.idleMilliseconds = 20
-                $0.limits.deadline = SystemMonotonicClock().now().adding(milliseconds: 300)
-            }, observer: recorder)
-        #expect(await recorder.end().failure == .timedOut(phase: .total))
     }
 
     @Test func `a transport that goes takes its exchanges with it`() async throws {
@@ -205,5 +194,23 @@ import Testing
         }
         #expect(await run(try plainRequest(server), transport).text == "ok")
         #expect(recorders.allSatisfy { $0.story.results.count == 1 && $0.story.callsAfterEnd == 0 })
+    }
+
+    @Test func `a thread that ends without work is begun anew, however close the two come`()
+        async throws
+    {
+        let server = try answering(okay)
+        for milliseconds: Int64 in [0, 1] {
+            let transport = Transport(drowsyMilliseconds: milliseconds)
+            for _ in 0..<200 {
+                #expect(await run(try plainRequest(server), transport).text == "ok")
+            }
+            let recorders = (0..<50).map { _ in Recorder() }
+            for recorder in recorders {
+                let request = try plainRequest(server)
+                startThread { _ = transport.start(request, observer: recorder) }
+            }
+            for recorder in recorders { #expect(await recorder.end().text == "ok") }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import CHTTPDNSSystem
 import HTTPDNSExchange
 import HTTPDNSNames
 import HTTPDNSPlatform
@@ -93,5 +94,17 @@ import Testing
             #expect(story.text == "ok")
         }
         #expect(await run(try plainRequest(server), transport).text == "ok")
+    }
+
+    @Test func `a proxy that the environment names is not used`() async {
+        await #expect(processExitsWith: .success) {
+            for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] {
+                setenv(name, "http://127.0.0.1:9", 1)
+            }
+            unsetenv("no_proxy")
+            let server = try answering(okay)
+            let story = await run(try plainRequest(server))
+            exit(story.text == "ok" && server.connections == 1 ? 0 : 1)
+        }
     }
 }
