@@ -175,5 +175,6 @@ let package = Package(
         .library(name: "HTTPDNSPinLab", targets: ["HTTPDNSPinLab"]),
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
-    targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands + testTargets
+    targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
+        + testTargets
 )

@@ -86,7 +86,8 @@ private struct ProfileReader {
                 (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
             })
         else {
-            throw fault("id", "\"\(id)\" is no id", "use at most 40 of a-z, 0-9 and -, a letter first")
+            throw fault(
+                "id", "\"\(id)\" is no id", "use at most 40 of a-z, 0-9 and -, a letter first")
         }
         guard file == id + ".json" else {
             throw fault("id", "\"\(id)\" is not the file's name", "name the file \(id).json")
