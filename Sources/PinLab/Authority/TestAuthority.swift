@@ -79,9 +79,9 @@ public struct TestAuthority: Sendable, Hashable {
         isRoot = false
     }
 
-    /// A new authority below this one.
+    /// A new authority below this one; at most `pathLength` authorities may follow below it, nil for
+    /// no limit.
     ///
-    /// - Parameter pathLength: How many authorities may follow below it; nil for no limit.
     /// - Throws: ``LabError``.
     public func intermediate(
         _ commonName: String = "Lab Intermediate", key kind: TestKeyKind = .p256,
@@ -94,11 +94,9 @@ public struct TestAuthority: Sendable, Hashable {
         return TestAuthority(identity: try signed(making, key: try newKey(kind)))
     }
 
-    /// A new server certificate.
+    /// A new server certificate for these subject alternative names; without names it has no such
+    /// extension, without a common name an empty subject.
     ///
-    /// - Parameters:
-    ///   - names: The subject alternative names; none makes a certificate without the extension.
-    ///   - commonName: The subject; nil for an empty one.
     /// - Throws: ``LabError``.
     public func leaf(
         _ names: [TestName], commonName: String? = nil, key kind: TestKeyKind = .p256,

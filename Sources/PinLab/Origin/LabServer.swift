@@ -22,22 +22,25 @@ public final class LabServer: Sendable {
     public let port: Port
     private let core: OriginCore
 
-    /// Takes a free port.
+    /// Takes a port.
     ///
     /// - Parameters:
     ///   - address: 127.0.0.0/8 or ::1.
+    ///   - port: A port that another server has on another address, so that one URL can lead to
+    ///     both; nil for a free one.
     ///   - security: Plain HTTP, or TLS with which identity.
     ///   - fault: How it fails clients before HTTP begins.
     ///   - handler: What it does about each request; called on the connection's thread.
     /// - Throws: ``LabError``.
     public init(
-        address: IPAddress = LabAddress.ipv4, security: LabSecurity = .plain,
-        fault: LabConnectionFault = .none,
+        address: IPAddress = LabAddress.ipv4, port: Port? = nil,
+        security: LabSecurity = .plain, fault: LabConnectionFault = .none,
         handler: @escaping @Sendable (LabRequest) -> LabResponse
     ) throws(LabError) {
-        let listener = try Descriptor.bound(stream: true, address: address)
+        let listener = try Descriptor.bound(
+            stream: true, address: address, port: port?.number ?? 0)
         self.address = address
-        port = try listener.boundPort()
+        self.port = try listener.boundPort()
         core = OriginCore(
             listener: Listener(listener), stop: try StopSignal(),
             identities: try TLSIdentities(security),

@@ -7,7 +7,7 @@ struct RequestReader {
     private let serverName: String?
     private let isSecure: Bool
 
-    /// - Parameter arrived: Called with the number of octets of each read.
+    /// `arrived` is called with the number of octets of each read.
     init(
         _ stream: LabStream, connection: Int, serverName: String?, isSecure: Bool,
         arrived: @escaping (Int) -> Void
