@@ -10,6 +10,17 @@ package struct DatagramPlan: Sendable, Hashable {
     package let rounds: Int
     package let firstPatienceMilliseconds: Int64
 
+    package init(
+        label: String, servers: [Endpoint], mode: DatagramBackend.Mode, rounds: Int,
+        firstPatienceMilliseconds: Int64
+    ) {
+        self.label = label
+        self.servers = servers
+        self.mode = mode
+        self.rounds = rounds
+        self.firstPatienceMilliseconds = firstPatienceMilliseconds
+    }
+
     /// How long the newest attempt may be silent before the next one: doubled with each round.
     ///
     /// Because: a lost packet is repeated soon, and a slow path still gets its time. Source: RFC 1536 §1.

@@ -26,6 +26,12 @@ package struct DatagramQuery: Sendable {
         /// The position in the list of servers.
         package let server: Int
         package let isOverTCP: Bool
+
+        package init(number: Int, server: Int, isOverTCP: Bool) {
+            self.number = number
+            self.server = server
+            self.isOverTCP = isOverTCP
+        }
     }
 
     package enum Action: Sendable, Hashable {
@@ -77,7 +83,7 @@ package struct DatagramQuery: Sendable {
         switch DatagramReply.read(bytes, for: question, from: source) {
         case .truncated where !attempt.isOverTCP:
             servers[attempt.server].isOverTCP = true
-            guard now < deadline else { return conclude() }
+            guard now < deadline else { return conclude(isLate: true) }
             return ask(attempt.server, now: now)
         case .truncated:
             return finish(attempt, with: .malformed("a truncated reply over TCP"), now: now)
@@ -87,7 +93,7 @@ package struct DatagramQuery: Sendable {
             guard testimony.code.isLame else { return settle(.success(testimony)) }
             lame = lame ?? testimony
             servers[attempt.server].isOut = true
-            return now < deadline ? askNext(now: now) : conclude()
+            return now < deadline ? askNext(now: now) : conclude(isLate: true)
         }
     }
 
@@ -103,7 +109,7 @@ package struct DatagramQuery: Sendable {
     /// The moment of the last ``Action/wake(at:)`` has come.
     package mutating func woke(now: Monotonic) -> [Action] {
         guard !isSettled else { return [] }
-        return now < deadline ? askNext(now: now) : conclude()
+        return now < deadline ? askNext(now: now) : conclude(isLate: true)
     }
 
     package mutating func cancelled() -> [Action] {
@@ -132,7 +138,7 @@ extension DatagramQuery {
     ) -> [Action] {
         servers[attempt.server].isOut = true
         servers[attempt.server].trouble = trouble
-        return now < deadline ? askNext(now: now) : conclude()
+        return now < deadline ? askNext(now: now) : conclude(isLate: true)
     }
 
     private mutating func askNext(now: Monotonic) -> [Action] {
@@ -146,7 +152,7 @@ extension DatagramQuery {
             position = 0
             round += 1
         }
-        return conclude()
+        return conclude(isLate: false)
     }
 
     private mutating func ask(_ server: Int, now: Monotonic) -> [Action] {
@@ -159,12 +165,13 @@ extension DatagramQuery {
         return [.send(attempt), .wake(at: min(deadline, now.adding(milliseconds: patience)))]
     }
 
-    private mutating func conclude() -> [Action] {
+    /// - Parameter isLate: the deadline has passed, so that silence is the first thing to tell.
+    private mutating func conclude(isLate: Bool) -> [Action] {
         if let lame { return settle(.success(lame)) }
         let malformed = servers.indices.filter { servers[$0].trouble?.isMalformed == true }
         if !malformed.isEmpty { return settle(.failure(.malformed(words(malformed)))) }
-        // Silence of all: the time is the fact. Else say what each one did.
-        guard servers.contains(where: { $0.trouble != nil }) else {
+        // Where time was not the reason, say what each server did.
+        guard !isLate, servers.contains(where: { $0.trouble != nil }) else {
             return settle(.failure(.timedOut(tries: tries)))
         }
         return settle(.failure(.unreachable(words(Array(servers.indices)))))

@@ -24,7 +24,8 @@ package enum DatagramReply: Sendable, Hashable {
         // What follows the header of a truncated message may be cut anywhere: it is not read.
         if let header = try? MessageHeader(octets), header.flags.isTruncated { return .truncated }
         do throws(QueryFailure) {
-            return .testimony(try HTTPDNSLookup.testimony(fromWire: octets, for: question, source: source))
+            return .testimony(
+                try HTTPDNSLookup.testimony(fromWire: octets, for: question, source: source))
         } catch {
             guard case .malformed(let why) = error else { return .malformed(error.description) }
             return .malformed(why)

@@ -107,7 +107,8 @@ public struct HostsFileError: Error, Sendable, Hashable, CustomStringConvertible
         let limit = 64
         var shown = ""
         for scalar in text.unicodeScalars.prefix(limit) {
-            shown += scalar.isASCII && scalar.value >= 0x20 && scalar.value != 0x7F
+            shown +=
+                scalar.isASCII && scalar.value >= 0x20 && scalar.value != 0x7F
                 ? String(scalar) : "\\u{" + String(scalar.value, radix: 16) + "}"
         }
         return text.unicodeScalars.count > limit ? shown + "…" : shown

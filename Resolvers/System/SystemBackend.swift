@@ -17,16 +17,18 @@ public struct SystemBackend: ResolverBackend {
 
     private let ttlSeconds: UInt32
     private let threads: SystemThreads
-    private let lookUp: SystemLookup
+    private let lookUp: SystemLookup.Call
 
     /// - Parameter ttlSeconds: given to every address, 0...2^31-1; a larger value becomes 0, as on
     ///   the wire (RFC 2181 §8).
     public init(ttlSeconds: UInt32 = SystemBackend.defaultTTLSeconds) {
-        self.init(ttlSeconds: ttlSeconds, threads: .shared, lookUp: SystemLookup.getaddrinfo)
+        self.init(ttlSeconds: ttlSeconds, threads: .shared, lookUp: SystemLookup.addresses)
     }
 
     /// With another look-up in getaddrinfo's place: for tests.
-    package init(ttlSeconds: UInt32, threads: SystemThreads, lookUp: SystemLookup) {
+    package init(
+        ttlSeconds: UInt32, threads: SystemThreads, lookUp: @escaping SystemLookup.Call
+    ) {
         self.ttlSeconds = ttlSeconds > UInt32(Int32.max) ? 0 : ttlSeconds
         self.threads = threads
         self.lookUp = lookUp

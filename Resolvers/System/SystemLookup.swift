@@ -2,8 +2,11 @@ internal import CHTTPDNSSystem
 package import HTTPDNSLookup
 package import HTTPDNSNames
 
-/// One blocking look-up of the addresses of a name; called on a thread of ours.
-package struct SystemLookup: Sendable {
+/// The blocking look-up of the addresses of a name.
+package enum SystemLookup {
+    /// Called on a thread of ours, which it may block.
+    package typealias Call = @Sendable (HostName, IPAddress.Family) -> Outcome
+
     package enum Outcome: Sendable, Hashable {
         /// In the system's order; empty: the name exists, but has no address of that family.
         case addresses([IPAddress])
@@ -11,27 +14,22 @@ package struct SystemLookup: Sendable {
         case failed(QueryFailure)
     }
 
-    package let run: @Sendable (HostName, IPAddress.Family) -> Outcome
-
-    package init(_ run: @escaping @Sendable (HostName, IPAddress.Family) -> Outcome) {
-        self.run = run
-    }
-
     /// The C library's. Source: getaddrinfo(3), RFC 3493 §6.1.
-    package static let getaddrinfo = SystemLookup { name, family in
+    package static func addresses(of name: HostName, _ family: IPAddress.Family) -> Outcome {
         var hints = addrinfo()
         hints.ai_family = family == .ipv4 ? AF_INET : AF_INET6
         // Without a type each address comes once for streams, once for datagrams, once raw.
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        let code = CHTTPDNSSystem.getaddrinfo(name.text, nil, &hints, &list)
+        let code = getaddrinfo(name.text, nil, &hints, &list)
         let systemError = httpdns_errno()
         defer { if let list { freeaddrinfo(list) } }
         switch httpdns_address_lookup_meaning(code) {
         case HTTPDNS_LOOKUP_ANSWERED: return .addresses(addresses(list))
         case HTTPDNS_LOOKUP_NO_NAME: return .noSuchName
         case HTTPDNS_LOOKUP_NO_DATA: return .addresses([])
-        case HTTPDNS_LOOKUP_FAILED: return .failed(.unreachable(String(cString: gai_strerror(code))))
+        case HTTPDNS_LOOKUP_FAILED:
+            return .failed(.unreachable(String(cString: gai_strerror(code))))
         case HTTPDNS_LOOKUP_SYSTEM_ERROR:
             return .failed(.unreachable(systemWord(systemError)))
         default:

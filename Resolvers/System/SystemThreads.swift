@@ -6,9 +6,11 @@ internal import HTTPDNSPlatform
 package struct SystemCall: Sendable {
     package let name: HostName
     package let family: IPAddress.Family
-    package let lookUp: SystemLookup
+    package let lookUp: SystemLookup.Call
 
-    package init(name: HostName, family: IPAddress.Family, lookUp: SystemLookup) {
+    package init(
+        name: HostName, family: IPAddress.Family, lookUp: @escaping SystemLookup.Call
+    ) {
         self.name = name
         self.family = family
         self.lookUp = lookUp
@@ -35,8 +37,7 @@ package final class SystemThreads: Sendable {
     package func run(_ call: SystemCall, deadline: Monotonic) async -> SystemLookup.Outcome {
         let pending = PendingCall(call)
         let alarm = AlarmThread.shared.schedule(at: deadline) {
-            // One try: the system does not say how often it sent.
-            pending.settle(.failed(.timedOut(tries: 1)))
+            pending.expire()
         }
         defer { AlarmThread.shared.cancel(alarm) }
         return await withTaskCancellationHandler {
@@ -73,7 +74,11 @@ package final class SystemThreads: Sendable {
     private static func serve(_ work: ConditionLocked<Work>) {
         work.withLockSignalling { $0.idle += 1 }
         while true {
-            let taken = work.waitAndTake { work, _ in work.take() } until: { _ in nil }
+            let taken = work.waitAndTake { work, _ in
+                work.take()
+            } until: { _ in
+                nil
+            }
             for case .call(let pending) in taken {
                 pending.runUnlessSettled()
                 work.withLockSignalling { $0.idle += 1 }
@@ -111,6 +116,7 @@ package final class SystemThreads: Sendable {
 /// A call and who waits for it: settled once, by the thread, the deadline or a cancellation.
 private final class PendingCall: Sendable {
     private struct State: Sendable {
+        var hasBegun = false
         var outcome: SystemLookup.Outcome?
         var waiter: CheckedContinuation<SystemLookup.Outcome, Never>?
     }
@@ -140,8 +146,17 @@ private final class PendingCall: Sendable {
         waiter?.resume(returning: outcome)
     }
 
+    /// The deadline has come. The system does not say how often it sent: once counts for all.
+    func expire() {
+        let hasBegun = state.withLock { $0.hasBegun }
+        settle(.failed(.timedOut(tries: hasBegun ? 1 : 0)))
+    }
+
     func runUnlessSettled() {
-        guard !isSettled else { return }
-        settle(call.lookUp.run(call.name, call.family))
+        let isWanted = state.withLock { state -> Bool in
+            state.hasBegun = true
+            return state.outcome == nil
+        }
+        if isWanted { settle(call.lookUp(call.name, call.family)) }
     }
 }
