@@ -1,15 +1,10 @@
-#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
-#endif
 #include "chttpdns_curl.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -49,42 +44,4 @@ curl_socket_t httpdns_curl_open_socket(struct curl_sockaddr *address, const char
     if (made != CURL_SOCKET_BAD) fcntl(made, F_SETFD, FD_CLOEXEC);
     return made;
 #endif
-}
-
-typedef struct {
-    void *context;
-    void (*body)(void *);
-} start;
-
-static void *run(void *raw) {
-    start begun = *(start *)raw;
-    free(raw);
-#ifdef __linux__
-    pthread_setname_np(pthread_self(), "httpdns-http");
-#endif
-    begun.body(begun.context);
-    return NULL;
-}
-
-int httpdns_curl_start_thread(void *context, void (*body)(void *context)) {
-    start *begun = malloc(sizeof *begun);
-    if (!begun) return ENOMEM;
-    begun->context = context;
-    begun->body = body;
-    sigset_t all, before;
-    sigfillset(&all);
-    // Faults stay with the thread that made them, for crash reporters.
-    const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
-    for (size_t index = 0; index < sizeof faults / sizeof *faults; index++)
-        sigdelset(&all, faults[index]);
-    // The new thread inherits the mask of its maker.
-    int code = pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    if (code == 0) {
-        code = pthread_create(&thread, NULL, run, begun);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    if (code == 0) pthread_detach(thread);
-    else free(begun);
-    return code;
 }

@@ -1,8 +1,5 @@
 #include "library.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #define curl httpdns_curl
 
 void *httpdns_curl_easy_init(void) { return curl.curl_easy_init(); }

@@ -1,4 +1,3 @@
-internal import CHTTPDNSCurl
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
@@ -25,19 +24,13 @@ package final class Transport: Sendable {
     }
 
     private func startThread() {
-        let context = Unmanaged.passRetained(mailbox).toOpaque()
-        let code = httpdns_curl_start_thread(context, runEngine)
-        guard code != 0 else { return }
-        Unmanaged<Mailbox>.fromOpaque(context).release()
+        let isStarted = DetachedThread.start(named: "httpdns-http") { [mailbox] in
+            Engine.run(mailbox)
+        }
+        guard !isStarted else { return }
         // No thread to call observers on: the caller's must do.
-        Engine.refuseAll(
-            mailbox, .unavailable("no thread for HTTP could be started: errno \(code)"))
+        Engine.refuseAll(mailbox, .unavailable("the system gives no thread for HTTP"))
     }
-}
-
-/// Called once on each engine thread, with a mailbox retained for it.
-private func runEngine(_ context: UnsafeMutableRawPointer) {
-    Engine.run(Unmanaged<Mailbox>.fromOpaque(context).takeRetainedValue())
 }
 
 /// The handle of a running exchange. All calls are legal at any moment, from any thread, inside an

@@ -14,11 +14,6 @@
 /// Any thread; no other function here may be called before it has returned NULL.
 const char *_Nullable httpdns_curl_open(void);
 
-/// Starts a detached thread that receives no signal. 0, or an errno.
-/// Because: a TLS library may write to a closed socket; the SIGPIPE must not end the program.
-int httpdns_curl_start_thread(
-    void *_Nonnull context, void (*_Nonnull body)(void *_Nonnull context));
-
 // Easy handles
 void *_Nullable httpdns_curl_easy_init(void);
 void httpdns_curl_easy_cleanup(void *_Nonnull easy);
