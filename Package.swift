@@ -163,7 +163,7 @@ let testTargets: [Target] = [
     tests("Conformance", library + ["CLI", "!TestSupport"]),
     tests(
         "Loopback", library + ["Interception", "URLSession", "PinLab", "!TestSupport"],
-        c: ["System"]),
+        c: ["OpenSSL", "System"]),
     tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport"]),
 ]
 

@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 int chttpdns_certificates_count(const STACK_OF(X509) *certificates) {
@@ -137,6 +139,24 @@ int chttpdns_wait(int descriptor, int for_write, int milliseconds) {
     struct pollfd entry = {descriptor, for_write ? POLLOUT : POLLIN, 0};
     int result = poll(&entry, 1, milliseconds);
     if (result < 0 && errno == EINTR) return 0;
+    return result;
+}
+
+int chttpdns_connection_shake_hands(SSL *connection) {
+    sigset_t pipe_signal, before, pending;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    int result = SSL_connect(connection);
+    int error = errno;
+    // Take back what this call raised, and only that.
+    if (!sigismember(&pending, SIGPIPE)) {
+        const struct timespec no_time = {0, 0};
+        while (sigtimedwait(&pipe_signal, NULL, &no_time) == -1 && errno == EINTR) continue;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
     return result;
 }
 

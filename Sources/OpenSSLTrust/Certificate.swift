@@ -2,8 +2,8 @@ internal import CHTTPDNSOpenSSL
 
 /// A parsed certificate: one reference to OpenSSL's own, released with the last owner.
 package final class Certificate: @unchecked Sendable {
-    // Safety: an X509 is not changed after parsing; OpenSSL counts its references and fills its caches
-    // under a lock of its own.
+    // Safety: an X509 is not changed after parsing; OpenSSL counts its references and fills its
+    // caches under a lock of its own.
     let raw: OpaquePointer
 
     /// Takes over the caller's reference.

@@ -93,7 +93,9 @@ package enum CertificateReader {
     private static func time(
         _ value: UnsafePointer<ASN1_TIME>?, _ part: String
     ) throws(CertificateError) -> WallTime {
-        guard let value, let epoch = ASN1_TIME_set(nil, 0) else { throw .part(part + " is missing") }
+        guard let value, let epoch = ASN1_TIME_set(nil, 0) else {
+            throw .part(part + " is missing")
+        }
         defer { ASN1_TIME_free(epoch) }
         var days: Int32 = 0
         var seconds: Int32 = 0
@@ -141,7 +143,8 @@ package enum CertificateReader {
         }
     }
 
-    /// What people call the curves that OpenSSL names after X9.62 and SEC 2. Source: FIPS 186-4 §D.1.2.
+    /// What people call the curves that OpenSSL names after X9.62 and SEC 2. Source: FIPS 186-4
+    /// §D.1.2.
     private static let curves = [
         "prime256v1": "P-256", "secp384r1": "P-384", "secp521r1": "P-521",
     ]

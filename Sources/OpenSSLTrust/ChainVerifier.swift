@@ -11,10 +11,16 @@ package struct ChainVerifier: Sendable {
     /// Because: public chains have at most 4, and a longer one only costs time. Configurable for
     /// conformance suites.
     package var maximumIntermediates: Int32 = 10
+    private let profile: TrustPolicy.Profile
 
     /// - Throws: ``TrustSetupError`` when the roots cannot be loaded.
-    package init(roots: TrustPolicy.Roots) throws(TrustSetupError) {
-        store = try RootStore.shared(roots)
+    package init(policy: TrustPolicy) throws(TrustSetupError) {
+        self.init(store: try RootStore.shared(policy.roots), profile: policy.profile)
+    }
+
+    init(store: RootStore, profile: TrustPolicy.Profile) {
+        self.store = store
+        self.profile = profile
     }
 
     /// What OpenSSL finds out about `leaf`, with `intermediates` to build from, at `time`.
@@ -42,7 +48,7 @@ package struct ChainVerifier: Sendable {
         leaf: OpaquePointer, untrusted: OpaquePointer?, host: Host?, time: WallTime
     ) -> (evidence: ChainEvidence, verifyError: Int32) {
         guard let context = StoreContext(store: store, leaf: leaf, untrusted: untrusted),
-            context.configure(depth: maximumIntermediates, time: time)
+            context.configure(profile, depth: maximumIntermediates, time: time)
         else { return (.refused(.outOfMemory), X509_V_ERR_UNSPECIFIED) }
         let verified = X509_verify_cert(context.raw) == 1
         let error = X509_STORE_CTX_get_error(context.raw)
@@ -81,8 +87,8 @@ package struct ChainVerifier: Sendable {
         defer { ERR_clear_error() }
         switch host {
         case .name(let name):
-            // Without these flags the common name counts where there is no SAN, and `w*.example.com`
-            // is a wildcard. Source: X509_check_host(3).
+            // Without these flags the common name counts where there is no SAN, and
+            // `w*.example.com` is a wildcard. Source: X509_check_host(3).
             let flags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
             return X509_check_host(leaf, name.text, name.text.utf8.count, UInt32(flags), nil) == 1
         case .address(let address):
@@ -90,7 +96,8 @@ package struct ChainVerifier: Sendable {
         }
     }
 
-    private static func facts(_ chain: OpaquePointer?) throws(CertificateError) -> [CertificateFacts]
+    private static func facts(_ chain: OpaquePointer?) throws(CertificateError)
+        -> [CertificateFacts]
     {
         var facts: [CertificateFacts] = []
         for index in 0..<max(0, chttpdns_certificates_count(chain)) {
@@ -145,7 +152,7 @@ private struct StoreContext: ~Copyable {
     deinit { X509_STORE_CTX_free(raw) }
 
     /// False when OpenSSL does not take the settings.
-    func configure(depth: Int32, time: WallTime) -> Bool {
+    func configure(_ profile: TrustPolicy.Profile, depth: Int32, time: WallTime) -> Bool {
         guard X509_STORE_CTX_set_default(raw, "ssl_server") == 1,
             let parameters = X509_STORE_CTX_get0_param(raw)
         else { return false }
@@ -157,7 +164,10 @@ private struct StoreContext: ~Copyable {
         X509_VERIFY_PARAM_set_depth(parameters, depth)
         X509_VERIFY_PARAM_set_auth_level(parameters, authLevel)
         X509_VERIFY_PARAM_set_time(parameters, Int(time.secondsSince1970))
-        X509_STORE_CTX_set_verify_cb(raw, tolerateLastSecond)
+        switch profile {
+        case .publicWeb: X509_STORE_CTX_set_verify_cb(raw, tolerateLastSecond)
+        case .privateAuthority: X509_STORE_CTX_set_verify_cb(raw, tolerateForm)
+        }
         return true
     }
 }
@@ -178,4 +188,19 @@ private func tolerateLastSecond(_ ok: Int32, _ context: OpaquePointer?) -> Int32
     guard X509_cmp_time(X509_get0_notAfter(certificate), &now) > 0 else { return ok }
     X509_STORE_CTX_set_error(context, X509_V_OK)
     return 1
+}
+
+/// Called by OpenSSL for each finding, on the thread that verifies; must not keep the context.
+///
+/// Passes over what ``TrustPolicy/Profile/privateAuthority`` does not demand.
+private func tolerateForm(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
+    guard ok != 1, let context else { return ok }
+    switch X509_STORE_CTX_get_error(context) {
+    case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER, X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER,
+        X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
+        X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL:
+        X509_STORE_CTX_set_error(context, X509_V_OK)
+        return 1
+    default: return tolerateLastSecond(ok, context)
+    }
 }

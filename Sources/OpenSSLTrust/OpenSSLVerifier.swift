@@ -5,8 +5,9 @@ package import HTTPDNSTrust
 
 /// Judges TLS peers inside the handshake, with OpenSSL for the chain and the core for the rest.
 ///
-/// The transport's library has to use the process's libssl: `SSL_CTX` and `SSL` are its own objects.
-/// Any thread may call; nothing here blocks but the lazy reading of a root from the hashed directory.
+/// The transport's library has to use the process's libssl: `SSL_CTX` and `SSL` are its own
+/// objects. Any thread may call; nothing here blocks but the lazy reading of a root from the hashed
+/// directory.
 package final class OpenSSLVerifier: PeerVerifier {
     package let fingerprint: PolicyFingerprint
     let judge: ChainJudge
@@ -16,8 +17,9 @@ package final class OpenSSLVerifier: PeerVerifier {
     /// Loads the roots of `policy`, so that no handshake has to.
     ///
     /// - Parameters:
-    ///   - isPublicSuffix: whether anybody may register under a name (`co.uk`): no wildcard may stand
-    ///     directly before one.
+    ///   - policy: what peers must prove.
+    ///   - isPublicSuffix: whether anybody may register under a name (`co.uk`): no wildcard may
+    ///     stand directly before one.
     ///   - clock: what decides about validity.
     /// - Throws: ``TrustSetupError``.
     package init(
@@ -26,7 +28,7 @@ package final class OpenSSLVerifier: PeerVerifier {
     ) throws(TrustSetupError) {
         judge = ChainJudge(policy: policy, matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
         fingerprint = judge.fingerprint
-        chains = try ChainVerifier(roots: policy.roots)
+        chains = try ChainVerifier(policy: policy)
         self.clock = clock
     }
 

@@ -20,7 +20,9 @@ final class RootStore: @unchecked Sendable {
         return stores.withLock { $0.keep(loaded, for: roots) }
     }
 
-    /// - Parameter environment: the value of an environment variable.
+    /// Loads `roots`; `environment` gives the value of an environment variable.
+    ///
+    /// - Throws: ``TrustSetupError``.
     init(
         _ roots: TrustPolicy.Roots, environment: (String) -> String?
     ) throws(TrustSetupError) {

@@ -41,7 +41,7 @@ package struct TLSProbe {
     /// For the TCP connection, and again for the handshake.
     private let timeoutMilliseconds: Int64
 
-    /// - Parameter timeoutMilliseconds: for the TCP connection, and again for the handshake.
+    /// The time-out is for the TCP connection, and again for the handshake.
     package init(verifier: OpenSSLVerifier, timeoutMilliseconds: Int64 = 5_000) {
         self.verifier = verifier
         self.timeoutMilliseconds = timeoutMilliseconds
@@ -165,7 +165,7 @@ private struct Connection: ~Copyable {
     ) throws(TLSProbe.Failure) {
         while true {
             ERR_clear_error()
-            let result = SSL_connect(raw)
+            let result = chttpdns_connection_shake_hands(raw)
             if result == 1 { return }
             let waitsForWrite: Bool
             switch SSL_get_error(raw, result) {

@@ -60,7 +60,9 @@ extension EasyHandle {
         set(CURLOPT_TCP_NODELAY, true)
         set(
             CURLOPT_CONNECTTIMEOUT_MS,
-            Int(clamping: min(max(request.limits.connectMilliseconds, 1), EasyHandle.longest)))
+            Int(
+                clamping: min(
+                    max(request.limits.connectMilliseconds, 1), EasyHandle.longestMilliseconds)))
         set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, EasyHandle.attemptDelayMilliseconds)
         set(CURLOPT_MAXAGE_CONN, EasyHandle.idleSeconds)
         set(CURLOPT_MAXLIFETIME_CONN, EasyHandle.lifetimeSeconds)
@@ -115,5 +117,5 @@ extension EasyHandle {
     /// The longest time in milliseconds that libcurl takes: it adds it to others in 32 bits.
     ///
     /// Because: one day; every deadline of ours is kept by our own timers anyway.
-    private static let longest: Int64 = 86_400_000
+    private static let longestMilliseconds: Int64 = 86_400_000
 }

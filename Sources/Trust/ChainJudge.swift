@@ -35,9 +35,9 @@ package struct ChainEvidence: Sendable, Hashable {
 /// 1. The chain: built, signed and fit for a server, as the TLS library found it, and every
 ///    certificate valid now. No pin and no name outweighs a bad chain. Source: RFC 7469 §2.6.
 /// 2. The name: see ``NameMatcher``; the TLS library's matcher has to agree.
-/// 3. The pins: where the policy pins the host, one certificate of the *verified* chain has a pinned
-///    key. A certificate that the peer merely sent along counts for nothing: anyone can append the
-///    pinned certificate to a chain of his own.
+/// 3. The pins: where the policy pins the host, one certificate of the *verified* chain has a
+///    pinned key. A certificate that the peer merely sent along counts for nothing: anyone can
+///    append the pinned certificate to a chain of his own.
 package struct ChainJudge: Sendable {
     package let policy: TrustPolicy
     package let fingerprint: PolicyFingerprint
@@ -88,7 +88,8 @@ package struct ChainJudge: Sendable {
         return try judge(host: host, evidence: ChainEvidence(chain: peer.chain), now: now)
     }
 
-    /// The earliest `notAfter`. Both ends of a validity period belong to it. Source: RFC 5280 §4.1.2.5.
+    /// The earliest `notAfter`. Both ends of a validity period belong to it. Source: RFC 5280
+    /// §4.1.2.5.
     private func validity(
         of chain: [CertificateFacts], now: WallTime, facts: TrustFailure.Facts
     ) throws(TrustFailure) -> WallTime {

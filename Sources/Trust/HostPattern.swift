@@ -50,8 +50,8 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Of two patterns that match one host, the more specific one has the greater value: exact, then
-    /// the longer suffix, then one label before any depth.
+    /// Of two patterns that match one host, the more specific one has the greater value: exact,
+    /// then the longer suffix, then one label before any depth.
     var specificity: (Int, Int) {
         switch form {
         case .exact: (.max, 2)

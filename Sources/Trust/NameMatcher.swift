@@ -5,15 +5,15 @@ package import HTTPDNSNames
 /// Rules:
 /// 1. Only `subjectAltName` counts, never the subject's common name. Source: RFC 9525 §6.4.4 (of
 ///    RFC 6125), removed by RFC 9525 §2.
-/// 2. A name is matched against `dNSName` entries only, an address against `iPAddress` entries only,
-///    octet by octet. Source: RFC 9525 §6.2, §6.5. A `dNSName` of "127.0.0.1" proves nothing.
-/// 3. `*` stands for one whole label, the left-most, and at least two labels follow it that are not a
-///    public suffix together. Source: RFC 9525 §6.3, §7.1.
+/// 2. A name is matched against `dNSName` entries only, an address against `iPAddress` entries
+///    only, octet by octet. Source: RFC 9525 §6.2, §6.5. A `dNSName` of "127.0.0.1" proves nothing.
+/// 3. `*` stands for one whole label, the left-most, and at least two labels follow it that are not
+///    a public suffix together. Source: RFC 9525 §6.3, §7.1.
 /// 4. Case does not count in ASCII; nothing else is folded. Source: RFC 9525 §6.3.
 /// 5. A certificate with a `dNSName` that no name could be (NUL, control or non-ASCII octets, an
 ///    empty label) or an `iPAddress` of another length than 4 or 16 is refused whole, even when
-///    another entry matches: such entries are how certificates are smuggled past readers that stop at
-///    a NUL. Source: RFC 5280 §4.2.1.6.
+///    another entry matches: such entries are how certificates are smuggled past readers that stop
+///    at a NUL. Source: RFC 5280 §4.2.1.6.
 package struct NameMatcher: Sendable {
     package enum Verdict: Sendable, Hashable {
         /// The entry that matched, as text.
@@ -39,7 +39,8 @@ package struct NameMatcher: Sendable {
                 ? .matched(address.withoutZone) : .mismatched
         case .name(let name):
             let reference = Array(name.text.utf8)
-            // A label may not end in "-", whoever asks for it. Source: RFC 1123 §2.1, RFC 5890 §2.3.1.
+            // A label may not end in "-", whoever asks for it. Source: RFC 1123 §2.1, RFC 5890
+            // §2.3.1.
             guard !name.labels.contains(where: { $0.utf8.last == 0x2D }) else { return .mismatched }
             for entry in certificate.dnsNames {
                 let presented = entry.map(NameMatcher.lowered)

@@ -9,8 +9,9 @@ public struct Pin: Sendable, Hashable, Comparable, CustomStringConvertible {
         self.sha256 = Array(sha256)
     }
 
-    /// Parses a pin as people write it: `sha256/` and base64 (RFC 7469 §2.4 as OkHttp and curl spell
-    /// it, `sha256//` too), bare base64 of 32 octets, or 64 hexadecimal digits with or without colons.
+    /// Parses a pin as people write it: `sha256/` and base64 (RFC 7469 §2.4 as OkHttp and curl
+    /// spell it, `sha256//` too), bare base64 of 32 octets, or 64 hexadecimal digits with or
+    /// without colons.
     ///
     /// - Throws: ``PinError``, which says what is wrong with the text.
     public init(_ text: String) throws(PinError) {

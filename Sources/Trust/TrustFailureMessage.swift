@@ -53,7 +53,8 @@ extension TrustFailure {
             "If the key was rotated on purpose, add the first line's pin; otherwise treat this as "
                 + "interception."
         case .wrongName:
-            "Check that the address belongs to \(facts.host): this is what a hijacked name looks like."
+            "Check that the address belongs to \(facts.host): this is what a hijacked name looks "
+                + "like."
         case .expired, .notYetValid:
             "Check this machine's clock; if it is right, the server needs a new certificate."
         case .unknownIssuer, .selfSigned:

@@ -25,7 +25,8 @@ package enum TrustOperations {
         }
     }
 
-    /// The certificates of a case, PEM each, and when it plays; no time: whenever the leaf is valid.
+    /// The certificates of a case, PEM each, and when it plays; no time: whenever the leaf is
+    /// valid.
     package struct Chain: Sendable, Hashable {
         package var leaf: String
         package var intermediates: [String]
@@ -63,8 +64,9 @@ package enum TrustOperations {
             let leaf = try single(chain.leaf)
             let time = try moment(chain.time, leaf: leaf)
             var policy = TrustPolicy(roots: .pem(chain.roots.joined(separator: "\n")))
-            policy.pins = PinSet()
-            var chains = try ChainVerifier(roots: policy.roots)
+            // The suites state the rules of the public web.
+            policy.profile = .publicWeb
+            var chains = try ChainVerifier(policy: policy)
             if let most = demands.maximumIntermediates {
                 chains.maximumIntermediates = Int32(clamping: most)
             }

@@ -46,6 +46,9 @@ const char *chttpdns_environment(const char *name);
 int chttpdns_connect_begin(const unsigned char *address, size_t count, unsigned short port);
 // Waits until the descriptor is ready. 1 ready, 0 timed out, -1 failed (errno).
 int chttpdns_wait(int descriptor, int for_write, int milliseconds);
+// SSL_connect, without the SIGPIPE that a peer which has gone away would raise: OpenSSL writes with
+// write(2), and the signal's default ends the process.
+int chttpdns_connection_shake_hands(SSL *connection);
 // The pending error of the socket; 0 when it is connected.
 int chttpdns_connect_error(int descriptor);
 // The system's words for an errno value; static.

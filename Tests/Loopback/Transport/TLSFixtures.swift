@@ -29,7 +29,8 @@ struct TrustedLab {
         for names: [TestName], fault: LabConnectionFault = .none,
         address: IPAddress = LabAddress.ipv4, versions: LabTLSVersions = .current
     ) throws -> LabServer {
-        let security = LabSecurity.tls(try root.leaf(names, commonName: "Lab origin"), versions: versions)
+        let security = LabSecurity.tls(
+            try root.leaf(names, commonName: "Lab origin"), versions: versions)
         let server = try LabServer(address: address, security: security, fault: fault) {
             .text("hello \($0.host ?? "")")
         }
