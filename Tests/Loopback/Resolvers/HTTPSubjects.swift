@@ -45,7 +45,7 @@ final class RunningServer: Sendable {
 
 private func openDoH(_ method: DoHMethod) throws -> OpenedSubject {
     let lab = try TrustedLab()
-    let identity = try lab.root.leaf(["dns.example.test"])
+    let identity = try lab.root.leaf(["dns.example.test"], commonName: "Lab resolver")
     let running = try RunningServer(
         LabServer(security: .tls(identity)) { request in
             let message =
