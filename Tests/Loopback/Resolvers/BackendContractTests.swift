@@ -9,7 +9,8 @@ import Testing
 ///
 /// A new back-end joins by an entry in ``subjects``.
 @Suite struct BackendContractTests {
-    static let subjects: [ContractSubject] = datagramSubjects + localSubjects
+    static let subjects: [ContractSubject] =
+        datagramSubjects + localSubjects + httpSubjects
 
     @Test(arguments: subjects)
     func `addresses of each family arrive in order`(subject: ContractSubject) async throws {
