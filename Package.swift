@@ -99,7 +99,7 @@ let resolvers: [Target] = [
 // Turns Resolvers/Profiles/*.json into Swift when Profiles is built.
 let embedding: [Target] = [
     .executableTarget(
-        name: "HTTPDNSProfileEmbedder", path: "Sources/ProfileEmbedder", swiftSettings: strict),
+        name: "HTTPDNSProfileEmbedder", path: "Plugins/ProfileEmbedder", swiftSettings: strict),
     .plugin(
         name: "HTTPDNSEmbedProfiles", capability: .buildTool(),
         dependencies: ["HTTPDNSProfileEmbedder"], path: "Plugins/EmbedProfiles"),

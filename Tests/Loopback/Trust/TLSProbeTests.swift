@@ -1,4 +1,5 @@
 import CHTTPDNSOpenSSL
+import CHTTPDNSSystem
 import Foundation
 import HTTPDNSNames
 import HTTPDNSOpenSSLTrust
