@@ -79,8 +79,8 @@ public struct TestAuthority: Sendable, Hashable {
         isRoot = false
     }
 
-    /// A new authority below this one; at most `pathLength` authorities may follow below it, nil for
-    /// no limit.
+    /// A new authority below this one; at most `pathLength` authorities may follow below it, nil
+    /// for no limit.
     ///
     /// - Throws: ``LabError``.
     public func intermediate(
@@ -153,7 +153,8 @@ public struct TestAuthority: Sendable, Hashable {
 }
 
 extension CertificateMaking {
-    /// Source: RFC 5280 §4.2.1.1 (a root may leave out who signed it), §4.2.1.2, §4.2.1.3, §4.2.1.9.
+    /// Source: RFC 5280 §4.2.1.1 (a root may leave out who signed it), §4.2.1.2,
+    /// §4.2.1.3, §4.2.1.9.
     fileprivate func addAuthorityExtensions(pathLength: Int?, isRoot: Bool) throws(LabError) {
         let limit = pathLength.map { ",pathlen:\($0)" } ?? ""
         try add(extension: "basicConstraints", "critical,CA:TRUE" + limit)
