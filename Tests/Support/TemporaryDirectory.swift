@@ -15,6 +15,13 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { removeTree(path) }
 
+    /// Makes a directory of this name inside.
+    package func makeDirectory(_ name: String) throws {
+        guard mkdir("\(path)/\(name)", 0o700) == 0 else {
+            throw CommandError(description: "cannot make \(path)/\(name) (errno \(errno))")
+        }
+    }
+
     /// Writes a file of this name; gives its path.
     @discardableResult
     package func write(_ name: String, _ text: String) throws -> String {
