@@ -74,7 +74,7 @@ let effects: [Target] = [
     module("IDNA", ["Names"], c: ["Idn2"]),
     module("PublicSuffix", ["Names"], c: ["Psl"]),
     module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),
-    module("Transport", ["Names", "Trust", "Exchange", "Platform"], c: ["Curl"]),
+    module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
 ]
 
 // Layer 3: resolvers
@@ -91,7 +91,18 @@ let resolvers: [Target] = [
         ], in: "Resolvers"),
     module("System", ["Names", "Wire", "Lookup", "Platform"], c: ["System"], in: "Resolvers"),
     module("Static", ["Names", "Wire", "Lookup"], in: "Resolvers"),
-    module("Profiles", ["Names", "Lookup", "JSON"], in: "Resolvers"),
+    module(
+        "Profiles", ["Names", "Wire", "Lookup", "Exchange", "JSON"], in: "Resolvers",
+        plugins: [.plugin(name: "HTTPDNSEmbedProfiles")]),
+]
+
+// Turns Resolvers/Profiles/*.json into Swift when Profiles is built.
+let embedding: [Target] = [
+    .executableTarget(
+        name: "HTTPDNSProfileEmbedder", path: "Plugins/ProfileEmbedder", swiftSettings: strict),
+    .plugin(
+        name: "HTTPDNSEmbedProfiles", capability: .buildTool(),
+        dependencies: ["HTTPDNSProfileEmbedder"], path: "Plugins/EmbedProfiles"),
 ]
 
 // Layer 4: drivers
@@ -152,9 +163,21 @@ let testTargets: [Target] = [
     tests("Conformance", library + ["CLI", "!TestSupport"]),
     tests(
         "Loopback", library + ["Interception", "URLSession", "PinLab", "!TestSupport"],
-        c: ["System"]),
+        c: ["OpenSSL", "System"]),
     tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport"]),
 ]
+
+// Fuzz targets need libFuzzer's flags, so they are there only when `scripts/fuzz` asks.
+func fuzzTarget(_ folder: String, _ needs: [String]) -> Target {
+    .executableTarget(
+        name: folder + "Fuzz", dependencies: needs.map { .target(name: "HTTPDNS" + $0) },
+        path: "Tests/Fuzz/" + folder, exclude: ["corpus"],
+        swiftSettings: strict + [.unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"])],
+        linkerSettings: [.unsafeFlags(["-use-ld=lld", "-sanitize=fuzzer"])])
+}
+
+let fuzzTargets: [Target] =
+    Context.environment["HTTPDNS_FUZZ"] == nil ? [] : [fuzzTarget("Wire", ["Wire"])]
 
 let package = Package(
     name: "swift-httpdns",
@@ -164,5 +187,6 @@ let package = Package(
         .library(name: "HTTPDNSPinLab", targets: ["HTTPDNSPinLab"]),
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
-    targets: c + cores + effects + resolvers + drivers + assembly + commands + testTargets
+    targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
+        + testTargets + fuzzTargets
 )

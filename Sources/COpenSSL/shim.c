@@ -1,1 +1,175 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "chttpdns_openssl.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+int chttpdns_certificates_count(const STACK_OF(X509) *certificates) {
+    return certificates == NULL ? 0 : sk_X509_num(certificates);
+}
+
+X509 *chttpdns_certificates_at(const STACK_OF(X509) *certificates, int index) {
+    return sk_X509_value(certificates, index);
+}
+
+STACK_OF(X509) *chttpdns_certificates_new(void) { return sk_X509_new_null(); }
+
+int chttpdns_certificates_push(STACK_OF(X509) *certificates, X509 *certificate) {
+    if (!X509_up_ref(certificate)) return 0;
+    if (sk_X509_push(certificates, certificate) <= 0) {
+        X509_free(certificate);
+        return 0;
+    }
+    return 1;
+}
+
+void chttpdns_certificates_free(STACK_OF(X509) *certificates) {
+    sk_X509_pop_free(certificates, X509_free);
+}
+
+int chttpdns_names_count(const GENERAL_NAMES *names) { return sk_GENERAL_NAME_num(names); }
+
+int chttpdns_name_at(
+    const GENERAL_NAMES *names, int index, const unsigned char **octets, size_t *count) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    const ASN1_STRING *string = NULL;
+    if (name->type == GEN_DNS) string = name->d.dNSName;
+    if (name->type == GEN_IPADD) string = name->d.iPAddress;
+    *octets = string == NULL ? NULL : ASN1_STRING_get0_data(string);
+    *count = string == NULL ? 0 : (size_t)ASN1_STRING_length(string);
+    return name->type;
+}
+
+void chttpdns_distinguished_name_print(BIO *sink, const X509_NAME *name) {
+    X509_NAME_print_ex(sink, name, 0, XN_FLAG_RFC2253);
+}
+
+int chttpdns_lookup_add_directory(X509_LOOKUP *lookup, const char *directory) {
+    return X509_LOOKUP_add_dir(lookup, directory, X509_FILETYPE_PEM);
+}
+
+int chttpdns_context_set_minimum_version(SSL_CTX *context, int version) {
+    return (int)SSL_CTX_set_min_proto_version(context, version);
+}
+
+void chttpdns_context_forget_sessions(SSL_CTX *context) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+}
+
+int chttpdns_context_index(CRYPTO_EX_dup *duplicate, CRYPTO_EX_free *release) {
+    return SSL_CTX_get_ex_new_index(0, NULL, NULL, duplicate, release);
+}
+
+int chttpdns_connection_index(CRYPTO_EX_dup *duplicate, CRYPTO_EX_free *release) {
+    return SSL_get_ex_new_index(0, NULL, NULL, duplicate, release);
+}
+
+int chttpdns_connection_set_server_name(SSL *connection, const char *name) {
+    return (int)SSL_set_tlsext_host_name(connection, name);
+}
+
+int chttpdns_error_is_end_of_pem(unsigned long code) {
+    return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
+}
+
+int chttpdns_is_hashed_directory(const char *path) {
+    DIR *directory = opendir(path);
+    if (directory == NULL) return 0;
+    int found = 0;
+    struct dirent *entry;
+    while (!found && (entry = readdir(directory)) != NULL) {
+        const char *name = entry->d_name;
+        size_t length = strlen(name);
+        if (length < 10 || name[8] != '.' || !isdigit((unsigned char)name[9])) continue;
+        found = 1;
+        for (int index = 0; index < 8; index++)
+            if (!isxdigit((unsigned char)name[index])) found = 0;
+    }
+    closedir(directory);
+    return found;
+}
+
+const char *chttpdns_environment(const char *name) { return secure_getenv(name); }
+
+int chttpdns_connect_begin(const unsigned char *address, size_t count, unsigned short port) {
+    struct sockaddr_storage storage;
+    socklen_t length;
+    memset(&storage, 0, sizeof storage);
+    if (count == 4) {
+        struct sockaddr_in *v4 = (struct sockaddr_in *)&storage;
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons(port);
+        memcpy(&v4->sin_addr, address, 4);
+        length = sizeof *v4;
+    } else if (count == 16) {
+        struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&storage;
+        v6->sin6_family = AF_INET6;
+        v6->sin6_port = htons(port);
+        memcpy(&v6->sin6_addr, address, 16);
+        length = sizeof *v6;
+    } else {
+        errno = EINVAL;
+        return -1;
+    }
+    int descriptor =
+        socket(storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+    if (descriptor < 0) return -1;
+    if (connect(descriptor, (struct sockaddr *)&storage, length) != 0 && errno != EINPROGRESS) {
+        int error = errno;
+        close(descriptor);
+        errno = error;
+        return -1;
+    }
+    return descriptor;
+}
+
+int chttpdns_wait(int descriptor, int for_write, int milliseconds) {
+    struct pollfd entry = {descriptor, for_write ? POLLOUT : POLLIN, 0};
+    int result = poll(&entry, 1, milliseconds);
+    if (result < 0 && errno == EINTR) return 0;
+    return result;
+}
+
+int chttpdns_connection_shake_hands(SSL *connection) {
+    sigset_t pipe_signal, before, pending;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    int result = SSL_connect(connection);
+    int error = errno;
+    // Take back what this call raised, and only that.
+    if (!sigismember(&pending, SIGPIPE)) {
+        const struct timespec no_time = {0, 0};
+        while (sigtimedwait(&pipe_signal, NULL, &no_time) == -1 && errno == EINTR) continue;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return result;
+}
+
+int chttpdns_connect_error(int descriptor) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
+    return error;
+}
+
+const char *chttpdns_error_text(int error) {
+    const char *text = strerrordesc_np(error);
+    return text == NULL ? "unknown error" : text;
+}
+
+void chttpdns_close(int descriptor) { close(descriptor); }

@@ -21,6 +21,7 @@ public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
 
 /// Header fields in order, names compared without case. Source: RFC 9110 §5.
 public struct HTTPFields: Sendable, Hashable {
+    /// One field as written; the name keeps its case.
     public struct Field: Sendable, Hashable {
         public let name: String
         public let value: String
@@ -48,6 +49,7 @@ public struct HTTPFields: Sendable, Hashable {
         fields.append(field)
     }
 
+    /// Removes all fields of that name.
     public mutating func remove(_ name: String) {
         fields.removeAll { HTTPFields.same($0.name, name) }
     }
@@ -62,6 +64,7 @@ public struct HTTPFields: Sendable, Hashable {
         fields.filter { HTTPFields.same($0.name, name) }.map(\.value)
     }
 
+    /// True when there is a field of that name.
     public func contains(_ name: String) -> Bool {
         fields.contains { HTTPFields.same($0.name, name) }
     }
@@ -109,7 +112,7 @@ public enum FieldError: Error, Sendable, Hashable, CustomStringConvertible {
             "\"\(name.unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\" is not a "
                 + "field name: letters, digits and !#$%&'*+-.^_`|~ only"
         case .badValue(let name):
-            "the value of \(name) holds a control character (a line break would start another field)"
+            "the value of \(name) holds a control character (a line break would start a new field)"
         }
     }
 }

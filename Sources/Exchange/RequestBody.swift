@@ -15,10 +15,18 @@ public protocol RequestBodySource: AnyObject, Sendable {
     /// Given once, before the first `read`: to be called, on any thread, when after a
     /// ``BodyRead/pending`` more is ready.
     func whenReadable(_ wake: @escaping @Sendable () -> Void)
+    /// True when ``rewind()`` will do its work: a redirect may then ask for the body again.
+    var canRewind: Bool { get }
     /// Goes back to the first octet for a repeat; false when it cannot.
     func rewind() -> Bool
 }
 
+extension RequestBodySource {
+    /// A stream cannot be read twice unless it says so.
+    public var canRewind: Bool { false }
+}
+
+/// What a body source has at this moment.
 public enum BodyRead: Sendable, Hashable {
     /// So many octets were put into the buffer; at least 1.
     case filled(Int)

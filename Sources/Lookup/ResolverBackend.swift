@@ -110,13 +110,16 @@ public enum QueryFailure: Error, Sendable, Hashable {
     case malformed(String)
     /// The HTTP status was not a success.
     case httpStatus(Int)
-    /// The provider refused the request by a code of its own (`InvalidAccount`, `SignatureExpired`).
+    /// The provider refused the request by a code of its own: `InvalidAccount`, `InvalidSignature`.
     case rejected(code: String)
     /// This back-end cannot ask for that type.
     case unsupportedType(RecordType)
     /// The configuration is unusable; the text says what to change.
     case misconfigured(String)
     case cancelled
+    /// This source does not know the name and does not claim that it does not exist (a hosts file, a
+    /// table): the next source is asked.
+    case notCovered
     /// A fault of ours: a bug to report. The text names the place.
     case unexpected(String)
 
@@ -132,6 +135,7 @@ public enum QueryFailure: Error, Sendable, Hashable {
         case .unsupportedType: "unsupported_type"
         case .misconfigured: "misconfigured"
         case .cancelled: "cancelled"
+        case .notCovered: "not_covered"
         case .unexpected: "unexpected"
         }
     }
@@ -149,6 +153,7 @@ extension QueryFailure: CustomStringConvertible {
         case .unsupportedType(let type): "it cannot be asked for type \(type.rawValue)"
         case .misconfigured(let why): "its configuration is unusable: \(why)"
         case .cancelled: "cancelled"
+        case .notCovered: "it does not cover that name"
         case .unexpected(let why): "an internal fault, please report it: \(why)"
         }
     }

@@ -1,9 +1,11 @@
 /// An IPv4 or IPv6 address.
 ///
 /// Text in: four decimal numbers without leading zeros (RFC 6943 §3.1.1), or RFC 4291 §2.2 for
-/// IPv6 with an optional zone (RFC 4007 §11). Octal, hexadecimal and short forms of IPv4 are refused.
+/// IPv6 with an optional zone (RFC 4007 §11). Octal, hexadecimal and short forms of IPv4 are
+/// refused.
 /// Text out: RFC 5952.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The version of the Internet Protocol.
     public enum Family: Sendable, Hashable {
         case ipv4
         case ipv6
@@ -51,7 +53,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The text as it stands in a URL: IPv6 in brackets, the zone left out. Source: RFC 3986 §3.2.2.
+    /// The text as it stands in a URL: IPv6 in brackets, without zone. Source: RFC 3986 §3.2.2.
     public var uriText: String {
         switch family {
         case .ipv4: description
@@ -183,8 +185,8 @@ extension IPAddress {
             || (0x61...0x66).contains(octet)
     }
 
-    /// RFC 5952 §4: lower case, no leading zeros, the longest run of two or more zero groups as `::`
-    /// (the first of equals); §5: IPv4-mapped addresses end in dotted decimal.
+    /// RFC 5952 §4: lower case, no leading zeros, the longest run of two or more zero groups as
+    /// `::` (the first of equals); §5: IPv4-mapped addresses end in dotted decimal.
     fileprivate static func ipv6Text(_ octets: [UInt8]) -> String {
         if octets.prefix(10).allSatisfy({ $0 == 0 }), octets[10] == 0xFF, octets[11] == 0xFF {
             return "::ffff:" + octets[12...].map { String($0) }.joined(separator: ".")

@@ -13,6 +13,7 @@ public struct Monotonic: Sendable, Hashable, Comparable {
     /// Never reached: "no deadline".
     public static let distantFuture = Monotonic(nanoseconds: .max)
 
+    /// The point so much later (earlier, when negative); stops at the ends of the scale.
     public func adding(milliseconds: Int64) -> Monotonic {
         let (scaled, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
         guard !overflow else { return milliseconds < 0 ? .zero : .distantFuture }
@@ -21,6 +22,7 @@ public struct Monotonic: Sendable, Hashable, Comparable {
         return Monotonic(nanoseconds: sum)
     }
 
+    /// The point so much later (earlier, when negative); stops at the ends of the scale.
     public func adding(seconds: Int64) -> Monotonic {
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
         guard !overflow else { return seconds < 0 ? .zero : .distantFuture }
@@ -33,7 +35,7 @@ public struct Monotonic: Sendable, Hashable, Comparable {
         return overflow ? .max : difference / 1_000_000
     }
 
-    /// Milliseconds left until this point, rounded up so that a timer never fires early; 0 when past.
+    /// Milliseconds left until this point, rounded up so that no timer fires early; 0 when past.
     public func millisecondsLeft(from now: Monotonic) -> Int64 {
         let (difference, overflow) = nanoseconds.subtractingReportingOverflow(now.nanoseconds)
         guard !overflow else { return .max }

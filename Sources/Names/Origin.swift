@@ -36,6 +36,7 @@ public enum Scheme: String, Sendable, Hashable {
 
 /// A TCP or UDP port, 1...65535.
 public struct Port: Sendable, Hashable, CustomStringConvertible {
+    /// 1...65535
     public let number: UInt16
 
     /// Nil for 0, which cannot be connected to.

@@ -8,7 +8,8 @@ internal import CHTTPDNSSystem
 /// Lock order: the body must not call out to code that takes another lock of this library; step the
 /// state, return what to do, unlock, then do it. See docs/concurrency.md.
 package final class Locked<State>: @unchecked Sendable {
-    // Safety: `state` is only touched between lock and unlock of `mutex`, which lives as long as self.
+    // Safety: `state` is only touched between lock and unlock of `mutex`, which lives as long as
+    // self.
     private var state: State
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

@@ -1,23 +1,69 @@
+internal import HTTPDNSExchange
 internal import HTTPDNSNames
+internal import HTTPDNSPlatform
 
 /// Performs HTTP exchanges through libcurl on one thread of its own.
 ///
 /// Any thread may call ``start(_:observer:)``; one `Transport` serves a whole process. Connections are
-/// kept and reused only under the same origin, addresses and policy fingerprint.
+/// kept and reused only under the same origin, addresses and policy fingerprint. The thread begins
+/// with the first exchange and ends when there has been none for a while, or with the transport: then
+/// what still runs is ``TransportFailure/cancelled``.
 package final class Transport: Sendable {
-    package init() {}
+    private let mailbox = Mailbox()
+    private let drowsyMilliseconds: Int64
+
+    package convenience init() {
+        self.init(drowsyMilliseconds: Engine.usualDrowsyMilliseconds)
+    }
+
+    /// For tests: how long the thread lives on without work.
+    init(drowsyMilliseconds: Int64) {
+        self.drowsyMilliseconds = drowsyMilliseconds
+    }
+
+    deinit { mailbox.close() }
 
     /// Begins an exchange; returns at once. The observer is held until it is told `finished`.
     package func start(_ request: TransportRequest, observer: any TransferObserver) -> Transfer {
-        Transfer()
+        let transfer = Transfer(id: mailbox.nextID(), mailbox: mailbox)
+        let command = Command.start(transfer.id, request, observer, transfer)
+        if mailbox.post(command) == .needsThread { startThread() }
+        return transfer
+    }
+
+    private func startThread() {
+        let isStarted = DetachedThread.start(named: "httpdns-http") {
+            [mailbox, drowsyMilliseconds] in
+            Engine.run(mailbox, drowsyMilliseconds: drowsyMilliseconds)
+        }
+        guard !isStarted else { return }
+        // No thread to call observers on: the caller's must do.
+        Engine.refuseAll(mailbox, .unavailable("the system gives no thread for HTTP"))
     }
 }
 
-/// The handle of a running exchange. All calls are legal at any moment, from any thread.
+/// The handle of a running exchange. All calls are legal at any moment, from any thread, inside an
+/// observer's calls too.
 package final class Transfer: Sendable {
+    let id: TransferID
+    private let mailbox: Mailbox
+    private let cancelled = Locked(false)
+
+    init(id: TransferID, mailbox: Mailbox) {
+        self.id = id
+        self.mailbox = mailbox
+    }
+
+    var isCancelled: Bool { cancelled.withLock { $0 } }
+
     /// Ends the exchange; the observer is told ``TransportFailure/cancelled`` unless it had ended.
-    package func cancel() {}
+    package func cancel() {
+        cancelled.withLock { $0 = true }
+        _ = mailbox.post(.cancel(id))
+    }
 
     /// Goes on after an observer's ``Flow/pause``.
-    package func resume() {}
+    package func resume() {
+        _ = mailbox.post(.resume(id))
+    }
 }

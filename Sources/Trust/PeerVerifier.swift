@@ -11,8 +11,8 @@ package protocol PeerVerifier: Sendable {
     /// Makes `sslContext` accept a peer only when it proves `host` under this policy.
     ///
     /// Called once per connection, on the transport's thread, before the handshake. `onVerdict` is
-    /// called during the handshake, on the same thread, at most once per full handshake; it must not
-    /// block. The context keeps what it needs alive.
+    /// called during the handshake, on the same thread, at most once per full handshake; it must
+    /// not block. The context keeps what it needs alive.
     ///
     /// - Returns: false when the context could not be armed: the connection must then be dropped.
     func arm(

@@ -63,5 +63,5 @@ public struct TrustFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public var label: String { code.label }
 
     /// The message for people: first what failed, then what was presented, then what to do.
-    public var description: String { "\(label): \(facts.host)" }
+    public var description: String { message }
 }

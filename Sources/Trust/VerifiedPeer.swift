@@ -2,8 +2,8 @@ public import HTTPDNSNames
 
 /// Proof that a TLS peer is the host we mean, under a named policy.
 ///
-/// Only ``ChainJudge`` makes one (`scripts/lint` counts the calls of `assertion`), from a chain that
-/// the TLS library built to a trusted root. Holding one is what permits sending a request.
+/// Only ``ChainJudge`` makes one (`scripts/lint` counts the calls of `assertion`), from a chain
+/// that the TLS library built to a trusted root. Holding one is what permits sending a request.
 public struct VerifiedPeer: Sendable, Hashable {
     /// Whom the certificate was judged against: never the address connected to.
     public let host: Host

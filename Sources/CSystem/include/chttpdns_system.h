@@ -13,7 +13,9 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -32,5 +34,34 @@
 void *_Nullable httpdns_current_queue_retained(void);
 void httpdns_queue_async(void *_Nonnull queue, void *_Nullable context, void (*_Nonnull work)(void *_Nullable));
 void httpdns_queue_release(void *_Nonnull queue);
+
+/// A condition that waits on CLOCK_MONOTONIC (macOS: relative waits, see threads.c).
+void httpdns_condition_init_monotonic(pthread_cond_t *_Nonnull condition);
+/// Waits until signalled or until the monotonic clock reads `nanoseconds`.
+void httpdns_condition_wait_until(pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, int64_t nanoseconds);
+/// Starts a detached thread with all signals blocked, so that the application's handlers never run on it.
+int httpdns_thread_start_detached(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable context);
+void httpdns_thread_set_name(const char *_Nonnull name);
+
+/// The soft limit on open descriptors; 0 on success. (The constant has another type on each system.)
+int httpdns_descriptor_limit(struct rlimit *_Nonnull limit);
+
+/// What getaddrinfo's code says. (Some codes exist only on some systems.)
+int httpdns_address_lookup_meaning(int code);
+#define HTTPDNS_LOOKUP_ANSWERED 0
+#define HTTPDNS_LOOKUP_NO_NAME 1
+/// The name exists, an address of that family does not.
+#define HTTPDNS_LOOKUP_NO_DATA 2
+/// No server answered, or none usably: gai_strerror says which.
+#define HTTPDNS_LOOKUP_FAILED 3
+/// errno says what.
+#define HTTPDNS_LOOKUP_SYSTEM_ERROR 4
+/// We called it wrongly.
+#define HTTPDNS_LOOKUP_MISUSED 5
+
+/// errno, for a module that imports no C library of its own.
+int httpdns_errno(void);
+/// The system's word for `error`, copied to `text`.
+void httpdns_error_text(int error, char *_Nonnull text, size_t capacity);
 
 #endif

@@ -13,7 +13,7 @@ final class ThreadGroup: @unchecked Sendable {
 
     init() {
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(ended, nil)
+        httpdns_condition_init_monotonic(ended)
     }
 
     deinit {
@@ -56,15 +56,8 @@ final class ThreadGroup: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while running > count {
-            let left = deadline.millisecondsLeft(from: labNow())
-            guard left > 0 else { return false }
-            // The condition counts on the wall clock; a slice keeps a clock that jumps harmless.
-            var until = timespec()
-            clock_gettime(CLOCK_REALTIME, &until)
-            let nanoseconds = until.tv_nsec + Int(min(left, 100)) * 1_000_000
-            until.tv_sec += nanoseconds / 1_000_000_000
-            until.tv_nsec = nanoseconds % 1_000_000_000
-            pthread_cond_timedwait(ended, mutex, &until)
+            guard labNow() < deadline else { return false }
+            httpdns_condition_wait_until(ended, mutex, deadline.nanoseconds)
         }
         return true
     }

@@ -1,0 +1,143 @@
+internal import HTTPDNSLookup
+internal import HTTPDNSPlatform
+
+/// The one thread that runs c-ares. It starts with the first question and sleeps until a socket, a
+/// timer or a new order wakes it.
+///
+/// Questions beyond the number of sockets it may hold open wait their turn, within their deadlines.
+public final class DatagramEngine: Sendable {
+    /// The engine of the process.
+    public static let shared = DatagramEngine()
+
+    private let mailbox = Locked(Mailbox())
+    private let maximumQuestions: Int
+
+    /// An engine of its own: for tests, and for programs that must be able to end it.
+    public convenience init() {
+        self.init(maximumQuestions: Self.defaultMaximumQuestions)
+    }
+
+    /// - Parameter maximumQuestions: how many questions may have sockets open at a time.
+    package init(maximumQuestions: Int) { self.maximumQuestions = maximumQuestions }
+
+    deinit { stop() }
+
+    /// Ends the thread. Questions in flight fail as cancelled; later ones are refused.
+    public func stop() {
+        let poll = mailbox.withLock { box -> EventPoll? in
+            defer { box.phase = .stopped }
+            guard case .running(let poll) = box.phase else { return nil }
+            return poll
+        }
+        poll?.wake()
+    }
+
+    /// Runs one question to its end on the engine's thread. Cancelling the task settles it at once.
+    func run(
+        _ query: DatagramQuery, plan: DatagramPlan
+    ) async -> Result<Testimony, QueryFailure> {
+        let id = mailbox.withLock { $0.nextID() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let question = DatagramQuestion(id: id, query: query, plan: plan) {
+                    continuation.resume(returning: $0)
+                }
+                if let refusal = post(.ask(question)) { question.deliver(.failure(refusal)) }
+                // The handler below may have run before the question was posted.
+                if Task.isCancelled { _ = post(.cancel(id)) }
+            }
+        } onCancel: {
+            _ = post(.cancel(id))
+        }
+    }
+
+    /// Hands an order to the thread, which is started if need be.
+    private func post(_ order: DatagramOrder) -> QueryFailure? {
+        enum Outcome {
+            case waken(EventPoll)
+            case refused(QueryFailure)
+            case pending
+        }
+        let outcome = mailbox.withLock { box -> Outcome in
+            switch box.phase {
+            case .stopped: return .refused(.misconfigured("the DNS engine was stopped"))
+            case .running(let poll):
+                box.orders.append(order)
+                // The thread has yet to look at the orders before this one.
+                return box.orders.count > 1 ? .pending : .waken(poll)
+            case .idle:
+                guard case .ask = order else { return .pending }
+                guard let poll = EventPoll(), start(poll) else {
+                    return .refused(.unreachable("no descriptor or thread left for the DNS engine"))
+                }
+                box.phase = .running(poll)
+                box.orders.append(order)
+                return .waken(poll)
+            }
+        }
+        switch outcome {
+        case .waken(let poll): poll.wake()
+        case .refused(let failure): return failure
+        case .pending: break
+        }
+        return nil
+    }
+
+    /// Called with the mailbox locked: the thread's first act is to take that lock, later.
+    private func start(_ poll: EventPoll) -> Bool {
+        let mailbox = mailbox
+        let maximum = maximumQuestions
+        return DetachedThread.start(named: "httpdns-dns") {
+            var loop = DatagramLoop(poll: poll, maximumQuestions: maximum)
+            loop.run { mailbox.withLock { $0.take() } }
+        }
+    }
+
+    /// Half of what the process may open, 64...4,096.
+    ///
+    /// Because: the other half is the application's. Debian's default limit of 1,024 leaves 512.
+    private static var defaultMaximumQuestions: Int { min(max(descriptorLimit() / 2, 64), 4_096) }
+}
+
+/// What the engine's thread is told.
+enum DatagramOrder: Sendable {
+    case ask(DatagramQuestion)
+    case cancel(DatagramQuestion.ID)
+}
+
+/// One question on its way to the engine's thread.
+struct DatagramQuestion: Sendable {
+    struct ID: Sendable, Hashable {
+        let number: UInt64
+    }
+
+    let id: ID
+    let query: DatagramQuery
+    let plan: DatagramPlan
+    /// Called once, on the engine's thread or the caller's; must return at once.
+    let deliver: @Sendable (Result<Testimony, QueryFailure>) -> Void
+}
+
+/// What callers leave for the thread.
+private struct Mailbox: Sendable {
+    enum Phase: Sendable {
+        case idle
+        case running(EventPoll)
+        case stopped
+    }
+
+    var phase = Phase.idle
+    var orders: [DatagramOrder] = []
+    private var lastID: UInt64 = 0
+
+    mutating func nextID() -> DatagramQuestion.ID {
+        lastID &+= 1
+        return DatagramQuestion.ID(number: lastID)
+    }
+
+    mutating func take() -> DatagramLoop.Orders {
+        defer { orders.removeAll(keepingCapacity: true) }
+        if case .stopped = phase { return .init(orders: orders, isLast: true) }
+        return .init(orders: orders, isLast: false)
+    }
+}

@@ -1,0 +1,115 @@
+internal import HTTPDNSExchange
+package import HTTPDNSLookup
+package import HTTPDNSTransport
+internal import HTTPDNSWire
+
+/// The two ways to ask. Source: RFC 8484 §4.1.
+package enum DoHMethod: String, Sendable, Hashable, CaseIterable {
+    /// Can be cached by HTTP.
+    case get = "GET"
+    /// Shorter on the wire, and the question stays out of servers' access logs.
+    case post = "POST"
+}
+
+/// DNS over HTTPS without the I/O: questions to calls, responses to testimony.
+///
+/// Source: RFC 8484. The ID is 0, so that equal questions are equal URLs (§4.1); queries are padded
+/// so that their length says nothing of the name (RFC 8467 §4.1); redirects are not followed.
+package struct DoHMessages: Sendable, Hashable {
+    private let target: String
+    private let method: DoHMethod
+
+    /// Asks at that path and query, without the `{?dns}` of a template.
+    package init(target: String, method: DoHMethod) {
+        self.target = target
+        self.method = method
+    }
+
+    static let mediaType = "application/dns-message"
+
+    /// What to ask the server.
+    ///
+    /// - Throws: ``QueryFailure/unexpected(_:)``.
+    package func call(for question: Question) throws(QueryFailure) -> HTTPService.Call {
+        do {
+            let query = try question.query(id: 0)
+                .encode(padTo: QueryOptions.paddingBlockOctets)
+            var call = HTTPService.Call(target: target)
+            switch method {
+            case .get:
+                call.target += target.contains("?") ? "&dns=" : "?dns="
+                call.target += WireText.base64URL(query)
+            case .post:
+                call.method = .post
+                call.body = .bytes(query)
+                try call.fields.set("Content-Type", Self.mediaType)
+            }
+            try call.fields.set("Accept", Self.mediaType)
+            return call
+        } catch {
+            throw .unexpected("DoHMessages.call: \(error)")
+        }
+    }
+
+    /// What the server said. Only a 2xx response of the DNS media type is DNS.
+    ///
+    /// - Throws: ``QueryFailure/httpStatus(_:)``, ``QueryFailure/malformed(_:)``.
+    package func testimony(
+        from response: CollectedResponse, for question: Question, source: Testimony.Source
+    ) throws(QueryFailure) -> Testimony {
+        guard (200...299).contains(response.head.status) else {
+            throw .httpStatus(response.head.status)
+        }
+        let contentType = response.head.fields.first("Content-Type")
+        guard Self.isDNS(contentType) else {
+            throw .malformed(
+                "the Content-Type is \(Self.shown(contentType)), not \(Self.mediaType)")
+        }
+        guard response.body.count <= Message.maximumOctets else {
+            throw .malformed("\(response.body.count) octets; a DNS message has at most 65535")
+        }
+        let testimony = try HTTPDNSLookup.testimony(
+            fromWire: response.body, for: question, source: source)
+        return testimony.aged(seconds: Self.ageSeconds(response.head.fields))
+    }
+
+    /// Parameters are ignored. Source: RFC 8484 §6, RFC 9110 §8.3.1 (type names have no case).
+    private static func isDNS(_ contentType: String?) -> Bool {
+        guard let contentType else { return false }
+        let type = contentType.prefix { $0 != ";" && $0 != " " && $0 != "\t" }
+        return type.lowercased() == mediaType
+    }
+
+    private static func shown(_ contentType: String?) -> String {
+        guard let contentType else { return "missing" }
+        let octets = contentType.utf8.prefix(60).map { (0x20...0x7E).contains($0) ? $0 : 0x3F }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// How long an HTTP cache has held the answer. The first value counts; one that is no number
+    /// says nothing. Source: RFC 9111 §5.1.
+    private static func ageSeconds(_ fields: HTTPFields) -> UInt32 {
+        guard let text = fields.first("Age"), !text.isEmpty,
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return 0 }
+        // Too large a number is an answer that has expired. Source: RFC 9111 §1.2.2.
+        return UInt32(text) ?? .max
+    }
+}
+
+extension Testimony {
+    /// The answer as it is after so many seconds in an HTTP cache. Source: RFC 8484 §5.1.
+    func aged(seconds: UInt32) -> Testimony {
+        guard seconds > 0 else { return self }
+        func left(_ ttl: UInt32) -> UInt32 { ttl > seconds ? ttl - seconds : 0 }
+        return Testimony(
+            question: question, code: code,
+            answers: answers.map { record in
+                ResourceRecord(
+                    name: record.name, type: record.type, recordClass: record.recordClass,
+                    ttlSeconds: left(record.ttlSeconds), data: record.data)
+            },
+            negativeTTLSeconds: negativeTTLSeconds.map(left), isAuthenticData: isAuthenticData,
+            source: source)
+    }
+}

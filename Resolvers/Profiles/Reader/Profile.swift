@@ -1,0 +1,86 @@
+package import HTTPDNSExchange
+package import HTTPDNSNames
+package import HTTPDNSWire
+
+/// What is known of one provider: how to ask it and where its servers are. Data, never code.
+///
+/// Made by ``parse(file:text:)`` alone, so every profile has passed the check.
+package struct Profile: Sendable, Hashable {
+    /// The name it is asked for by, and its file's: `google`.
+    package let id: String
+    /// The name for people: `Google Public DNS`.
+    package let title: String
+    package let kind: Kind
+    /// Whom to ask, with the path; the host is the name that the certificate must prove. Nil for
+    /// plain DNS.
+    package let url: HTTPURL?
+    /// Where to connect: IPv4 first, in the file's order. Never empty.
+    package let bootstrap: [IPAddress]
+    /// What the provider's own servers want; another endpoint may do without.
+    package let needs: [Credential]
+    /// What they take but do not insist on.
+    package let takes: [Credential]
+    /// The types it can be asked for; nil means any.
+    package let supportedTypes: Set<RecordType>?
+    /// Where the facts come from.
+    package let source: String
+    /// The day on which the source was read: `2026-11-30`.
+    package let date: String
+    package let notes: String
+
+    /// The protocol it speaks; the raw value is the file's spelling.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// RFC 8484.
+        case doh
+        /// JSON over HTTPS, in Google's shape.
+        case jsonDoH = "json-doh"
+        /// Aliyun EMAS HTTPDNS, legacy form.
+        case aliyun
+        /// Tencent DNSPod HTTPDNS.
+        case dnspod
+        /// Plain DNS on port 53, over TCP where an answer is too long.
+        case udp
+    }
+
+    /// What the user must have from the provider.
+    package enum Credential: String, Sendable, Hashable, CaseIterable {
+        /// The account's number or name.
+        case account
+        /// Signs requests; never sent.
+        case secret
+        /// A token or key that is sent, or that encrypts.
+        case key
+    }
+
+    /// The servers as plain DNS has them: each bootstrap address at port 53.
+    package var servers: [Endpoint] { bootstrap.map { Endpoint(address: $0, port: .dns) } }
+
+    package init(_ parts: ProfileParts) {
+        id = parts.id
+        title = parts.title
+        kind = parts.kind
+        url = parts.url
+        bootstrap = parts.bootstrap
+        needs = parts.needs
+        takes = parts.takes
+        supportedTypes = parts.supportedTypes
+        source = parts.source
+        date = parts.date
+        notes = parts.notes
+    }
+}
+
+/// Why a profile's file is refused: which file, where in it, what is wrong, what to do.
+package struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// `google.json`.
+    package let file: String
+    /// `bootstrap.ipv4[0]`; empty for the file as a whole.
+    package let keyPath: String
+    package let what: String
+    package let advice: String
+
+    package var description: String {
+        let place = keyPath.isEmpty ? file : file + ": " + keyPath
+        return place + ": " + what + "; " + advice
+    }
+}

@@ -1,0 +1,292 @@
+package import HTTPDNSExchange
+internal import HTTPDNSJSON
+package import HTTPDNSNames
+package import HTTPDNSWire
+
+/// The fields of a file, each checked by itself.
+package struct ProfileParts: Sendable {
+    package fileprivate(set) var id = ""
+    package fileprivate(set) var title = ""
+    package fileprivate(set) var kind = Profile.Kind.doh
+    package fileprivate(set) var url: HTTPURL?
+    package fileprivate(set) var bootstrap: [IPAddress] = []
+    package fileprivate(set) var needs: [Profile.Credential] = []
+    package fileprivate(set) var takes: [Profile.Credential] = []
+    package fileprivate(set) var supportedTypes: Set<RecordType>?
+    package fileprivate(set) var source = ""
+    package fileprivate(set) var date = ""
+    package fileprivate(set) var notes = ""
+}
+
+extension Profile {
+    /// Reads and checks one file.
+    ///
+    /// Refused are: unknown keys, a missing source or date, `http` where the protocol has `https` (or
+    /// without a reason), no address to connect to, and addresses and URLs that are none.
+    ///
+    /// - Throws: ``ProfileError``.
+    package static func parse(file: String, text: String) throws(ProfileError) -> Profile {
+        let reader: ProfileReader
+        do {
+            reader = try ProfileReader(file: file, JSONValue.parse(text))
+        } catch let error as JSONError {
+            throw ProfileError(
+                file: file, keyPath: "", what: error.description,
+                advice: "see Resolvers/README.md for the form")
+        } catch let error as ProfileError {
+            throw error
+        } catch {
+            throw ProfileError(
+                file: file, keyPath: "", what: "\(error)", advice: "please report this")
+        }
+        return Profile(try reader.parts())
+    }
+}
+
+private struct ProfileReader {
+    private let file: String
+    private let object: JSONObject
+
+    static let keys = [
+        "id", "title", "kind", "url", "tlsName", "bootstrap", "needs", "takes", "supports",
+        "cleartext", "source", "date", "notes",
+    ]
+
+    init(file: String, _ value: JSONValue) throws(ProfileError) {
+        guard let object = value.object else {
+            throw ProfileError(
+                file: file, keyPath: "", what: "the file holds \(value.kind)",
+                advice: "write one JSON object")
+        }
+        self.file = file
+        self.object = object
+        try checkKeys(object, Self.keys, under: "")
+    }
+
+    func parts() throws(ProfileError) -> ProfileParts {
+        var parts = ProfileParts()
+        parts.id = try id()
+        parts.title = try text("title", advice: "give the provider's name, for people")
+        parts.kind = try kind()
+        parts.url = try url(of: parts.kind)
+        parts.bootstrap = try bootstrap()
+        parts.needs = try credentials("needs")
+        parts.takes = try credentials("takes")
+        parts.supportedTypes = try supportedTypes()
+        parts.source = try source()
+        parts.date = try date()
+        parts.notes = try optionalText("notes") ?? ""
+        return parts
+    }
+
+    private func id() throws(ProfileError) -> String {
+        let id = try text("id", advice: "give the name that people type")
+        guard id.utf8.count <= 40, id.first?.isLetter == true,
+            id.utf8.allSatisfy({
+                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+            })
+        else {
+            throw fault(
+                "id", "\"\(id)\" is no id", "use at most 40 of a-z, 0-9 and -, a letter first")
+        }
+        guard file == id + ".json" else {
+            throw fault("id", "\"\(id)\" is not the file's name", "name the file \(id).json")
+        }
+        // The command line gives this name another meaning.
+        guard id != "system" else { throw fault("id", "\"system\" is taken", "use another id") }
+        return id
+    }
+
+    private func kind() throws(ProfileError) -> Profile.Kind {
+        let known = Profile.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        let text = try text("kind", advice: "use one of \(known)")
+        guard let kind = Profile.Kind(rawValue: text) else {
+            throw fault("kind", "\"\(text)\" is no protocol", "use one of \(known)")
+        }
+        return kind
+    }
+
+    private func url(of kind: Profile.Kind) throws(ProfileError) -> HTTPURL? {
+        guard kind != .udp else {
+            guard object["url"] == nil else {
+                throw fault("url", "plain DNS has no URL", "remove it; bootstrap names the servers")
+            }
+            return nil
+        }
+        let text = try text("url", advice: "give the address to ask, https://host/path")
+        let url: HTTPURL
+        do { url = try HTTPURL(text) } catch {
+            throw fault("url", "\(error)", "write https://host/path")
+        }
+        guard url.userinfo == nil, url.fragment == nil else {
+            throw fault("url", "it has a user name or a fragment", "write https://host/path")
+        }
+        try checkScheme(url, kind)
+        guard let name = try tlsName() else { return url }
+        let origin = Origin(
+            scheme: url.origin.scheme, host: .name(name), port: url.origin.port)
+        return HTTPURL(origin: origin, target: url.target)
+    }
+
+    /// DoH is HTTPS by definition (RFC 8484 §5); a vendor's service without HTTPS must be excused.
+    private func checkScheme(_ url: HTTPURL, _ kind: Profile.Kind) throws(ProfileError) {
+        let excuse = try optionalText("cleartext")
+        switch (url.origin.scheme, kind) {
+        case (.https, _):
+            guard excuse == nil else {
+                throw fault("cleartext", "the URL is https", "remove this key")
+            }
+        case (.http, .doh), (.http, .jsonDoH):
+            throw fault("url", "it is http, where anyone can forge answers", "use https")
+        case (.http, _):
+            guard let excuse, !excuse.isEmpty else {
+                throw fault(
+                    "url", "it is http, where anyone can forge answers",
+                    "use https, or say in \"cleartext\" why the provider has none")
+            }
+        }
+    }
+
+    private func tlsName() throws(ProfileError) -> HostName? {
+        guard let text = try optionalText("tlsName") else { return nil }
+        do { return try HostName(text) } catch {
+            throw fault("tlsName", "\(error)", "give the name that the certificate proves")
+        }
+    }
+
+    private func bootstrap() throws(ProfileError) -> [IPAddress] {
+        let advice = "list the servers' addresses in \"ipv4\" and \"ipv6\""
+        guard let lists = object["bootstrap"]?.object else {
+            throw fault("bootstrap", "missing or not an object", advice)
+        }
+        try checkKeys(lists, ["ipv4", "ipv6"], under: "bootstrap.")
+        let addresses =
+            try addresses(lists["ipv4"], .ipv4, at: "bootstrap.ipv4")
+            + addresses(lists["ipv6"], .ipv6, at: "bootstrap.ipv6")
+        guard !addresses.isEmpty else {
+            throw fault("bootstrap", "no address: the provider's name is never looked up", advice)
+        }
+        guard Set(addresses).count == addresses.count else {
+            throw fault("bootstrap", "an address stands twice", "remove one")
+        }
+        return addresses
+    }
+
+    private func addresses(
+        _ list: JSONValue?, _ family: IPAddress.Family, at path: String
+    ) throws(ProfileError) -> [IPAddress] {
+        var addresses: [IPAddress] = []
+        for (index, text) in try strings(list, at: path).enumerated() {
+            let path = "\(path)[\(index)]"
+            let advice = "write an address of this family, without brackets or port"
+            let address: IPAddress
+            do { address = try IPAddress(text) } catch {
+                throw fault(path, "\(error)", advice)
+            }
+            guard address.family == family, address.zone == nil else {
+                throw fault(path, "\"\(address)\" is of the other family or has a zone", advice)
+            }
+            addresses.append(address)
+        }
+        return addresses
+    }
+
+    private func credentials(_ key: String) throws(ProfileError) -> [Profile.Credential] {
+        let known = Profile.Credential.allCases.map(\.rawValue).joined(separator: ", ")
+        var credentials: [Profile.Credential] = []
+        for (index, text) in try strings(object[key], at: key).enumerated() {
+            guard let credential = Profile.Credential(rawValue: text) else {
+                throw fault("\(key)[\(index)]", "\"\(text)\" is unknown", "use \(known)")
+            }
+            credentials.append(credential)
+        }
+        return credentials
+    }
+
+    private func supportedTypes() throws(ProfileError) -> Set<RecordType>? {
+        let advice = "list record types such as \"A\", or write [\"any\"]"
+        let names = try strings(object["supports"], at: "supports")
+        guard !names.isEmpty else { throw fault("supports", "missing or empty", advice) }
+        guard names != ["any"] else { return nil }
+        var types: Set<RecordType> = []
+        for (index, name) in names.enumerated() {
+            guard let type = RecordType(name: name) else {
+                throw fault("supports[\(index)]", "\"\(name)\" is no record type", advice)
+            }
+            types.insert(type)
+        }
+        return types
+    }
+
+    private func source() throws(ProfileError) -> String {
+        let advice = "give the https URL of the page that the facts come from"
+        let text = try text("source", advice: advice)
+        guard let url = try? HTTPURL(text), url.origin.scheme == .https else {
+            throw fault("source", "\"\(text)\" is not an https URL", advice)
+        }
+        return text
+    }
+
+    private func date() throws(ProfileError) -> String {
+        let advice = "give the day on which the source was read, as 2026-11-30"
+        let text = try text("date", advice: advice)
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { UInt16($0) }
+        guard parts.map(\.utf8.count) == [4, 2, 2], numbers.count == 3,
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2D }),
+            (2_000...2_999).contains(numbers[0]), (1...12).contains(numbers[1]),
+            (1...Self.days(in: numbers[1], numbers[0])).contains(numbers[2])
+        else { throw fault("date", "\"\(text)\" is no date", advice) }
+        return text
+    }
+
+    private static func days(in month: UInt16, _ year: UInt16) -> UInt16 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    private func text(_ key: String, advice: String) throws(ProfileError) -> String {
+        guard let text = try optionalText(key), !text.isEmpty else {
+            throw fault(key, "missing or empty", advice)
+        }
+        return text
+    }
+
+    private func optionalText(_ key: String) throws(ProfileError) -> String? {
+        guard let value = object[key] else { return nil }
+        guard let text = value.string else {
+            throw fault(key, "it is \(value.kind)", "write a string")
+        }
+        return text
+    }
+
+    private func strings(_ value: JSONValue?, at path: String) throws(ProfileError) -> [String] {
+        guard let value else { return [] }
+        guard let array = value.array else {
+            throw fault(path, "it is \(value.kind)", "write an array of strings")
+        }
+        var strings: [String] = []
+        for (index, element) in array.enumerated() {
+            guard let text = element.string else {
+                throw fault("\(path)[\(index)]", "it is \(element.kind)", "write a string")
+            }
+            strings.append(text)
+        }
+        return strings
+    }
+
+    private func checkKeys(
+        _ object: JSONObject, _ known: [String], under path: String
+    ) throws(ProfileError) {
+        guard let unknown = object.names.first(where: { !known.contains($0) }) else { return }
+        throw fault(
+            path + unknown, "unknown key", "the keys are \(known.joined(separator: ", "))")
+    }
+
+    private func fault(_ keyPath: String, _ what: String, _ advice: String) -> ProfileError {
+        ProfileError(file: file, keyPath: keyPath, what: what, advice: advice)
+    }
+}

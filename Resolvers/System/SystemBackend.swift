@@ -1,0 +1,71 @@
+public import HTTPDNSLookup
+public import HTTPDNSNames
+internal import HTTPDNSPlatform
+public import HTTPDNSWire
+
+/// The system's own resolver, through getaddrinfo: hosts file, nsswitch, search list and all.
+///
+/// It sees what other programs on this machine see, so search suffixes of resolv.conf apply to names
+/// it does not find. Addresses only. It gives no TTL, no alias chain and no server, and nothing
+/// proves who answered.
+public struct SystemBackend: ResolverBackend {
+    /// What is said in place of the TTL that getaddrinfo does not give.
+    ///
+    /// Because: short enough that a moved host is found again, long enough to spare the resolver.
+    /// Source: Chromium keeps addresses of the system resolver for the same 60 s.
+    public static let defaultTTLSeconds: UInt32 = 60
+
+    private let ttlSeconds: UInt32
+    private let threads: SystemThreads
+    private let lookUp: SystemLookup.Call
+
+    /// - Parameter ttlSeconds: given to every address, 0...2^31-1; a larger value becomes 0, as on
+    ///   the wire (RFC 2181 §8).
+    public init(ttlSeconds: UInt32 = SystemBackend.defaultTTLSeconds) {
+        self.init(ttlSeconds: ttlSeconds, threads: .shared, lookUp: SystemLookup.addresses)
+    }
+
+    /// With another look-up in getaddrinfo's place: for tests.
+    package init(
+        ttlSeconds: UInt32, threads: SystemThreads, lookUp: @escaping SystemLookup.Call
+    ) {
+        self.ttlSeconds = ttlSeconds > UInt32(Int32.max) ? 0 : ttlSeconds
+        self.threads = threads
+        self.lookUp = lookUp
+    }
+
+    public var label: String { "system" }
+    public var isAuthenticated: Bool { false }
+    public var supportedTypes: Set<RecordType>? { [.a, .aaaa] }
+
+    public func ask(
+        _ question: Question, deadline: Monotonic
+    ) async throws(QueryFailure) -> Testimony {
+        let family: IPAddress.Family
+        switch question.type {
+        case .a: family = .ipv4
+        case .aaaa: family = .ipv6
+        default: throw .unsupportedType(question.type)
+        }
+        guard SystemMonotonicClock().now() < deadline else { throw .timedOut(tries: 0) }
+        let call = SystemCall(name: question.name, family: family, lookUp: lookUp)
+        switch await threads.run(call, deadline: deadline) {
+        case .addresses(let addresses): return testimony(question, .noError, addresses)
+        case .noSuchName: return testimony(question, .noSuchName, [])
+        case .failed(let failure): throw failure
+        }
+    }
+
+    private func testimony(
+        _ question: Question, _ code: ResponseCode, _ addresses: [IPAddress]
+    ) -> Testimony {
+        Testimony(
+            question: question, code: code,
+            answers: addresses.map { address in
+                ResourceRecord(
+                    name: WireName(question.name), type: question.type, ttlSeconds: ttlSeconds,
+                    data: .address(address))
+            },
+            source: Testimony.Source(resolver: label, transport: .system))
+    }
+}

@@ -1,1 +1,0 @@
-#include "chttpdns_curl.h"

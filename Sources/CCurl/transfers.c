@@ -1,0 +1,107 @@
+#include "library.h"
+
+#define curl httpdns_curl
+
+void *httpdns_curl_easy_init(void) { return curl.curl_easy_init(); }
+void httpdns_curl_easy_cleanup(void *easy) { curl.curl_easy_cleanup(easy); }
+CURLcode httpdns_curl_easy_pause(void *easy, int directions) {
+    return curl.curl_easy_pause(easy, directions);
+}
+const char *httpdns_curl_easy_text(CURLcode code) { return curl.curl_easy_strerror(code); }
+
+CURLcode httpdns_curl_set_long(void *easy, CURLoption option, long value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+CURLcode httpdns_curl_set_offset(void *easy, CURLoption option, int64_t value) {
+    return curl.curl_easy_setopt(easy, option, (curl_off_t)value);
+}
+CURLcode httpdns_curl_set_text(void *easy, CURLoption option, const char *value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+CURLcode httpdns_curl_set_list(void *easy, CURLoption option, struct curl_slist *value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+CURLcode httpdns_curl_set_error_buffer(void *easy, char *buffer) {
+    return curl.curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, buffer);
+}
+
+CURLcode httpdns_curl_set_callbacks(
+    void *easy, httpdns_curl_callbacks callbacks, void *context) {
+#define SET(option, value)                                              \
+    do {                                                                \
+        CURLcode code = curl.curl_easy_setopt(easy, option, value);     \
+        if (code != CURLE_OK) return code;                              \
+    } while (0)
+#define PAIR(function, data, value) SET(function, value); SET(data, context)
+    PAIR(CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, callbacks.body);
+    PAIR(CURLOPT_HEADERFUNCTION, CURLOPT_HEADERDATA, callbacks.header);
+    PAIR(CURLOPT_READFUNCTION, CURLOPT_READDATA, callbacks.read);
+    PAIR(CURLOPT_SEEKFUNCTION, CURLOPT_SEEKDATA, callbacks.seek);
+    PAIR(CURLOPT_OPENSOCKETFUNCTION, CURLOPT_OPENSOCKETDATA, callbacks.open_socket);
+    PAIR(CURLOPT_RESOLVER_START_FUNCTION, CURLOPT_RESOLVER_START_DATA, callbacks.resolve);
+    PAIR(CURLOPT_PREREQFUNCTION, CURLOPT_PREREQDATA, callbacks.before_request);
+    if (callbacks.tls_context) {
+        PAIR(CURLOPT_SSL_CTX_FUNCTION, CURLOPT_SSL_CTX_DATA, callbacks.tls_context);
+    }
+#undef PAIR
+#undef SET
+    return CURLE_OK;
+}
+
+int64_t httpdns_curl_get_long(void *easy, CURLINFO which) {
+    long value = 0;
+    return curl.curl_easy_getinfo(easy, which, &value) == CURLE_OK ? value : 0;
+}
+int64_t httpdns_curl_get_offset(void *easy, CURLINFO which) {
+    curl_off_t value = 0;
+    return curl.curl_easy_getinfo(easy, which, &value) == CURLE_OK ? value : 0;
+}
+const char *httpdns_curl_get_text(void *easy, CURLINFO which) {
+    char *value = NULL;
+    return curl.curl_easy_getinfo(easy, which, &value) == CURLE_OK ? value : NULL;
+}
+void *httpdns_curl_get_ssl(void *easy) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl.curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK) return NULL;
+    if (!session || session->backend != CURLSSLBACKEND_OPENSSL) return NULL;
+    return session->internals;
+}
+const char *httpdns_curl_tls_version(void *ssl) {
+    return curl.SSL_get_version ? curl.SSL_get_version(ssl) : NULL;
+}
+
+struct curl_slist *httpdns_curl_list_append(struct curl_slist *list, const char *text) {
+    return curl.curl_slist_append(list, text);
+}
+void httpdns_curl_list_free(struct curl_slist *list) { curl.curl_slist_free_all(list); }
+
+void *httpdns_curl_multi_init(void) { return curl.curl_multi_init(); }
+void httpdns_curl_multi_cleanup(void *multi) { curl.curl_multi_cleanup(multi); }
+CURLMcode httpdns_curl_multi_set_long(void *multi, CURLMoption option, long value) {
+    return curl.curl_multi_setopt(multi, option, value);
+}
+CURLMcode httpdns_curl_multi_add(void *multi, void *easy) {
+    return curl.curl_multi_add_handle(multi, easy);
+}
+CURLMcode httpdns_curl_multi_remove(void *multi, void *easy) {
+    return curl.curl_multi_remove_handle(multi, easy);
+}
+CURLMcode httpdns_curl_multi_perform(void *multi) {
+    int running = 0;
+    return curl.curl_multi_perform(multi, &running);
+}
+CURLMcode httpdns_curl_multi_poll(void *multi, int milliseconds) {
+    return curl.curl_multi_poll(multi, NULL, 0, milliseconds, NULL);
+}
+CURLMcode httpdns_curl_multi_wakeup(void *multi) { return curl.curl_multi_wakeup(multi); }
+void *httpdns_curl_multi_next_done(void *multi, CURLcode *code) {
+    int left = 0;
+    for (;;) {
+        CURLMsg *message = curl.curl_multi_info_read(multi, &left);
+        if (!message) return NULL;
+        if (message->msg != CURLMSG_DONE) continue;
+        *code = message->data.result;
+        return message->easy_handle;
+    }
+}
+const char *httpdns_curl_multi_text(CURLMcode code) { return curl.curl_multi_strerror(code); }

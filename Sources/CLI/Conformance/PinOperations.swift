@@ -1,0 +1,96 @@
+internal import HTTPDNSNames
+internal import HTTPDNSOpenSSLTrust
+internal import HTTPDNSTrust
+
+extension TrustOperations {
+    /// One entry of a TrustKit-style pin policy, for a domain.
+    package struct PinRule: Sendable, Hashable {
+        package var domain: String
+        package var pins: [String]
+        package var includesSubdomains: Bool
+        package var isEnforced: Bool
+        /// Unix time after which the entry does not apply.
+        package var expires: Int64?
+        package var isExcluded: Bool
+
+        package init(
+            domain: String, pins: [String], includesSubdomains: Bool = false,
+            isEnforced: Bool = true, expires: Int64? = nil
+        ) {
+            self.domain = domain
+            self.pins = pins
+            self.includesSubdomains = includesSubdomains
+            self.isEnforced = isEnforced
+            self.expires = expires
+            isExcluded = false
+        }
+    }
+
+    package enum PinDecision: Sendable, Hashable {
+        case allow
+        case block(String)
+        case notPinned
+    }
+
+    /// `chain` as the peer sent it: what counts is what can be verified of it.
+    package static func checkPins(_ chain: Chain, host: String, rules: [PinRule]) -> PinDecision {
+        do {
+            let host = try parsed(Reference(kind: "auto", value: host))
+            let leaf = try single(chain.leaf)
+            let time = try moment(chain.time, leaf: leaf)
+            let applying = rules.filter { $0.expires.map { time.secondsSince1970 <= $0 } ?? true }
+            let pins = try pinSet(applying)
+            guard let (pattern, _) = pins.pins(for: host) else { return .notPinned }
+            let enforced = applying.filter { pattern.description == $0.pattern }
+                .allSatisfy(\.isEnforced)
+            // What is not enforced does not block; the chain and the name still have to do.
+            let policy = TrustPolicy(
+                roots: .pem(chain.roots.joined(separator: "\n")), pins: enforced ? pins : PinSet())
+            let verifier = try OpenSSLVerifier(policy: policy)
+            _ = try verifier.verify(
+                leaf: leaf, intermediates: try chain.intermediates.map { try single($0) },
+                host: host, at: time)
+            return .allow
+        } catch { return .block("\(error)") }
+    }
+
+    /// One real TLS connection to `port` of 127.0.0.1; accepted only when the handshake, the
+    /// certificate and the pins all did.
+    package static func connect(
+        port: UInt16, host: Reference, chain: Chain, rules: [PinRule] = [],
+        isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) -> Answer {
+        if host.kind == "RFC822" { return .skipped("only hosts are judged") }
+        return answer { () throws in
+            let host = try parsed(host)
+            guard let port = Port(port), let loopback = IPAddress(octets: [127, 0, 0, 1]) else {
+                throw Refusal("port 0")
+            }
+            let policy = TrustPolicy(
+                roots: .pem(chain.roots.joined(separator: "\n")), pins: try pinSet(rules))
+            let verifier =
+                if let time = chain.time {
+                    try OpenSSLVerifier(
+                        policy: policy, isPublicSuffix: isPublicSuffix,
+                        clock: FixedWallClock(time: WallTime(secondsSince1970: time)))
+                } else {
+                    try OpenSSLVerifier(policy: policy, isPublicSuffix: isPublicSuffix)
+                }
+            _ = try TLSProbe(verifier: verifier).connect(
+                to: Endpoint(address: loopback, port: port), host: host)
+        }
+    }
+
+    private static func pinSet(_ rules: [PinRule]) throws -> PinSet {
+        var pins = PinSet()
+        for rule in rules {
+            try pins.add(rule.isExcluded ? [] : rule.pins, for: rule.pattern)
+        }
+        return pins
+    }
+}
+
+extension TrustOperations.PinRule {
+    /// A domain includes itself and all below it, or is itself only.
+    fileprivate var pattern: String { includesSubdomains ? "**." + domain : domain }
+}

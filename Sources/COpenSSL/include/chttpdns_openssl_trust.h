@@ -1,0 +1,58 @@
+// What OpenSSL offers only as macros, and two small things of the system that its loaders need.
+#ifndef CHTTPDNS_OPENSSL_TRUST_H
+#define CHTTPDNS_OPENSSL_TRUST_H
+
+#include <stddef.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+// Stacks: the sk_* functions are macros over OPENSSL_sk_*.
+int chttpdns_certificates_count(const STACK_OF(X509) *certificates);
+X509 *chttpdns_certificates_at(const STACK_OF(X509) *certificates, int index);
+STACK_OF(X509) *chttpdns_certificates_new(void);
+// Takes a reference of its own. 0 on failure.
+int chttpdns_certificates_push(STACK_OF(X509) *certificates, X509 *certificate);
+// Releases the stack and a reference of each certificate.
+void chttpdns_certificates_free(STACK_OF(X509) *certificates);
+
+int chttpdns_names_count(const GENERAL_NAMES *names);
+// The kind (GEN_DNS, GEN_IPADD ...) of an entry; its octets when the kind is one of these two.
+int chttpdns_name_at(
+    const GENERAL_NAMES *names, int index, const unsigned char **octets, size_t *count);
+
+// RFC 4514 text of a distinguished name, control and non-ASCII octets escaped.
+void chttpdns_distinguished_name_print(BIO *sink, const X509_NAME *name);
+
+int chttpdns_lookup_add_directory(X509_LOOKUP *lookup, const char *directory);
+
+// 0 on failure.
+int chttpdns_context_set_minimum_version(SSL_CTX *context, int version);
+// No cache, no tickets: every connection is a full handshake, so every connection is judged.
+void chttpdns_context_forget_sessions(SSL_CTX *context);
+int chttpdns_context_index(CRYPTO_EX_dup *duplicate, CRYPTO_EX_free *release);
+int chttpdns_connection_index(CRYPTO_EX_dup *duplicate, CRYPTO_EX_free *release);
+// 0 on failure.
+int chttpdns_connection_set_server_name(SSL *connection, const char *name);
+
+// 1 when the last queued error is "no more PEM blocks", which is how a PEM file ends.
+int chttpdns_error_is_end_of_pem(unsigned long code);
+
+// 1 when the directory holds a file named as `openssl rehash` names them (1a2b3c4d.0).
+int chttpdns_is_hashed_directory(const char *path);
+// The variable's value, or NULL; NULL as well in a set-user-ID program.
+const char *chttpdns_environment(const char *name);
+
+// A non-blocking TCP connection begun to a numeric address; -1 with errno set on failure.
+int chttpdns_connect_begin(const unsigned char *address, size_t count, unsigned short port);
+// Waits until the descriptor is ready. 1 ready, 0 timed out, -1 failed (errno).
+int chttpdns_wait(int descriptor, int for_write, int milliseconds);
+// SSL_connect, without the SIGPIPE that a peer which has gone away would raise: OpenSSL writes with
+// write(2), and the signal's default ends the process.
+int chttpdns_connection_shake_hands(SSL *connection);
+// The pending error of the socket; 0 when it is connected.
+int chttpdns_connect_error(int descriptor);
+// The system's words for an errno value; static.
+const char *chttpdns_error_text(int error);
+void chttpdns_close(int descriptor);
+
+#endif

@@ -1,0 +1,30 @@
+#define _GNU_SOURCE
+#include "chttpdns_system.h"
+
+int httpdns_address_lookup_meaning(int code) {
+    switch (code) {
+    case 0: return HTTPDNS_LOOKUP_ANSWERED;
+    case EAI_NONAME: return HTTPDNS_LOOKUP_NO_NAME;
+#ifdef EAI_NODATA
+    case EAI_NODATA: return HTTPDNS_LOOKUP_NO_DATA;
+#endif
+#ifdef EAI_ADDRFAMILY
+    case EAI_ADDRFAMILY: return HTTPDNS_LOOKUP_NO_DATA;
+#endif
+    case EAI_AGAIN:
+    case EAI_FAIL:
+    case EAI_MEMORY: return HTTPDNS_LOOKUP_FAILED;
+    case EAI_SYSTEM: return HTTPDNS_LOOKUP_SYSTEM_ERROR;
+    default: return HTTPDNS_LOOKUP_MISUSED;
+    }
+}
+
+int httpdns_errno(void) { return errno; }
+
+void httpdns_error_text(int error, char *text, size_t capacity) {
+    char buffer[128];
+    const char *word = strerror_r(error, buffer, sizeof buffer);
+    if (capacity == 0) return;
+    strncpy(text, word, capacity - 1);
+    text[capacity - 1] = 0;
+}

@@ -1,0 +1,3 @@
+#include "chttpdns_system.h"
+
+int httpdns_descriptor_limit(struct rlimit *limit) { return getrlimit(RLIMIT_NOFILE, limit); }

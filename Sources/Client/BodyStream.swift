@@ -1,0 +1,126 @@
+internal import HTTPDNSExchange
+internal import HTTPDNSPlatform
+
+/// Carries body octets from the transport's thread to one reading task, within bounds.
+///
+/// Above ``highWaterOctets`` the transfer is paused, below half of it resumed: memory stays flat
+/// whatever the size of the body. When the last reference goes before the end, the exchange is
+/// cancelled.
+final class BodyStream: Sendable {
+    /// Because: a 256 KiB buffer covers the bandwidth-delay product of a 100 Mbit/s, 20 ms path.
+    static let highWaterOctets = 262_144
+
+    private struct State {
+        var chunks: [[UInt8]] = []
+        var buffered = 0
+        var isPaused = false
+        var end: Result<ExchangeReport, ExchangeFailure>?
+        var reader: CheckedContinuation<Void, Never>?
+        var isAbandoned = false
+    }
+
+    let head: ResponseHead
+    private let exchange: any RunningExchange
+    private let state = Locked(State())
+
+    init(head: ResponseHead, exchange: any RunningExchange) {
+        self.head = head
+        self.exchange = exchange
+    }
+
+    deinit { exchange.cancel() }
+
+    var report: ExchangeReport {
+        switch state.withLock({ $0.end }) {
+        case .success(let report): report
+        case .failure(let failure): failure.report
+        case nil: exchange.report
+        }
+    }
+
+    func abandon() {
+        state.withLock { state in
+            state.isAbandoned = true
+            state.chunks = []
+            state.buffered = 0
+        }
+        exchange.cancel()
+    }
+
+    /// On the transport's thread.
+    func append(_ octets: UnsafeRawBufferPointer) -> Flow {
+        let chunk = [UInt8](octets)
+        let (flow, reader) = state.withLock { state in
+            guard !state.isAbandoned else {
+                return (Flow.more, CheckedContinuation<Void, Never>?.none)
+            }
+            state.chunks.append(chunk)
+            state.buffered += chunk.count
+            state.isPaused = state.buffered >= BodyStream.highWaterOctets
+            defer { state.reader = nil }
+            return (state.isPaused ? .pause : .more, state.reader)
+        }
+        reader?.resume()
+        return flow
+    }
+
+    func finish(_ end: Result<ExchangeReport, ExchangeFailure>) {
+        let reader = state.withLock { state in
+            state.end = end
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume()
+    }
+
+    private enum Step {
+        case chunk([UInt8], resumes: Bool)
+        case end
+        case failure(ExchangeFailure)
+        case wait
+    }
+
+    func next() async throws(ExchangeFailure) -> [UInt8]? {
+        while true {
+            switch state.withLock({ BodyStream.step(&$0) }) {
+            case .chunk(let chunk, let resumes):
+                if resumes { exchange.resumeBody() }
+                return chunk
+            case .end: return nil
+            case .failure(let failure): throw failure
+            case .wait: await waitForMore()
+            }
+        }
+    }
+
+    private static func step(_ state: inout State) -> Step {
+        if !state.chunks.isEmpty {
+            let chunk = state.chunks.removeFirst()
+            state.buffered -= chunk.count
+            let resumes = state.isPaused && state.buffered < highWaterOctets / 2
+            if resumes { state.isPaused = false }
+            return .chunk(chunk, resumes: resumes)
+        }
+        switch state.end {
+        case .success: return .end
+        case .failure(let failure): return .failure(failure)
+        case nil: return .wait
+        }
+    }
+
+    private func waitForMore() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    guard state.chunks.isEmpty, state.end == nil else { return true }
+                    state.reader = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            // The exchange ends as cancelled and wakes the reader with that.
+            exchange.cancel()
+        }
+    }
+}

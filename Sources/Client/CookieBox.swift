@@ -1,0 +1,44 @@
+package import HTTPDNSExchange
+package import HTTPDNSNames
+package import HTTPDNSPlatform
+
+/// Where the cookies of a client are kept: under the logical URL, never under an address.
+package protocol CookieKeeper: Sendable {
+    /// The `Cookie` value for a request to `url`; nil for none.
+    func cookies(for url: HTTPURL) -> String?
+
+    /// Keeps the `Set-Cookie` lines of a response from `url`.
+    func store(_ lines: [String], from url: HTTPURL)
+}
+
+/// Keeps cookies in memory, by RFC 6265bis.
+package final class CookieBox: CookieKeeper {
+    private let jar: Locked<CookieJar>
+    private let clock: any WallSource
+    private let isPublicSuffix: @Sendable (HostName) -> Bool
+
+    package init(
+        clock: any WallSource = SystemWallClock(),
+        isPublicSuffix: @escaping @Sendable (HostName) -> Bool
+    ) {
+        jar = Locked(CookieJar())
+        self.clock = clock
+        self.isPublicSuffix = isPublicSuffix
+    }
+
+    package func cookies(for url: HTTPURL) -> String? {
+        let now = clock.now()
+        return jar.withLock { $0.cookieHeader(for: url, now: now) }
+    }
+
+    package func store(_ lines: [String], from url: HTTPURL) {
+        let now = clock.now()
+        jar.withLock { jar in
+            for line in lines {
+                // A line that may not be kept (another site's domain, say) leaves the answer usable.
+                try? jar.store(
+                    setCookie: line, from: url, now: now, isPublicSuffix: isPublicSuffix)
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package import HTTPDNSExchange
+
+/// Told what happens to one request, redirects included.
+///
+/// Calls come one at a time and must return at once; ``exchange(ended:)`` comes exactly once, last.
+package protocol ExchangeObserver: AnyObject, Sendable {
+    /// The server redirects: `answer` is to be called once, from any thread.
+    func exchange(
+        offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void)
+
+    /// The head of the response that the caller gets. `report` says how it was reached.
+    func exchange(received head: ResponseHead, report: ExchangeReport)
+
+    /// Some of the body, never empty; after `.pause` nothing more until
+    /// ``RunningExchange/resumeBody()``.
+    func exchange(received body: UnsafeRawBufferPointer) -> Flow
+
+    func exchange(ended result: Result<ExchangeReport, ExchangeFailure>)
+}
+
+/// A request in flight. All calls are legal at any moment, from any thread.
+package protocol RunningExchange: AnyObject, Sendable {
+    /// Ends it; the observer is told ``ExchangeFailure/Cause/cancelled`` unless it had ended.
+    func cancel()
+
+    /// Goes on after a ``Flow/pause``.
+    func resumeBody()
+
+    /// What happened so far.
+    var report: ExchangeReport { get }
+}

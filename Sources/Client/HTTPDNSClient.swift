@@ -1,0 +1,162 @@
+public import HTTPDNSExchange
+package import HTTPDNSNames
+internal import HTTPDNSPlatform
+public import HTTPDNSResolution
+package import HTTPDNSTransport
+package import HTTPDNSTrust
+
+/// Sends HTTP requests to the addresses that a resolver gives, as requests for the original host.
+///
+/// Host, SNI, certificate check, cookies and redirects are those of the logical URL; the address is
+/// only where the connection goes. No octet of a request leaves before the peer has proved that it is
+/// the origin. Every method may be called from any thread.
+public final class HTTPDNSClient: Sendable {
+    /// Who finds the addresses.
+    public let resolver: Resolver
+    package let parts: Parts
+
+    /// What a client is made of; the assembly puts it together.
+    package struct Parts: Sendable {
+        package var transport: Transport
+        package var verifier: any PeerVerifier
+        package var cookies: any CookieKeeper
+        /// Turns a host that is not ASCII into A-labels, for redirects.
+        package var toASCII: DomainToASCII
+        /// True for a name under which others register names; no cookie is set for one.
+        package var isPublicSuffix: @Sendable (HostName) -> Bool
+        /// Highest HTTP version to offer.
+        package var version: HTTPVersion
+
+        package init(
+            transport: Transport, verifier: any PeerVerifier, cookies: any CookieKeeper,
+            toASCII: @escaping DomainToASCII,
+            isPublicSuffix: @escaping @Sendable (HostName) -> Bool, version: HTTPVersion = .http2
+        ) {
+            self.isPublicSuffix = isPublicSuffix
+            self.transport = transport
+            self.verifier = verifier
+            self.cookies = cookies
+            self.toASCII = toASCII
+            self.version = version
+        }
+    }
+
+    package init(resolver: Resolver, parts: Parts) {
+        self.resolver = resolver
+        self.parts = parts
+    }
+
+    /// Sends a request and returns with the head of its response, redirects followed.
+    ///
+    /// Cancelling the task ends the exchange at any moment; so does dropping the response unread.
+    ///
+    /// - Parameter request: what to send.
+    /// - Returns: the head, and the body as it arrives.
+    /// - Throws: ``ExchangeFailure``.
+    public func send(_ request: HTTPRequest) async throws(ExchangeFailure) -> HTTPResponse {
+        let waiting = ResponseWaiter(url: request.head.url)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiting.wait(continuation)
+                let driver = ExchangeDriver(
+                    request, client: self, observer: waiting, cookies: parts.cookies)
+                waiting.attach(driver)
+                driver.start()
+            }
+        } onCancel: {
+            waiting.cancel()
+        }
+        return try result.get()
+    }
+
+    /// Starts a request; returns at once. The observer is held until it is told the end.
+    package func start(
+        _ request: HTTPRequest, observer: any ExchangeObserver, cookies: (any CookieKeeper)? = nil
+    ) -> any RunningExchange {
+        let driver = ExchangeDriver(
+            request, client: self, observer: observer, cookies: cookies ?? parts.cookies)
+        driver.start()
+        return driver
+    }
+}
+
+/// Turns the calls of an exchange into one response.
+private final class ResponseWaiter: ExchangeObserver {
+    typealias Outcome = Result<HTTPResponse, ExchangeFailure>
+
+    private struct State {
+        var waiter: CheckedContinuation<Outcome, Never>?
+        var exchange: (any RunningExchange)?
+        var isCancelled = false
+        /// Weak: the reader owns the body; when it lets go, the exchange is cancelled.
+        weak var stream: BodyStream?
+    }
+
+    private let url: HTTPURL
+    private let state = Locked(State())
+
+    init(url: HTTPURL) { self.url = url }
+
+    func wait(_ waiter: CheckedContinuation<Outcome, Never>) {
+        state.withLock { $0.waiter = waiter }
+    }
+
+    /// Before the exchange is started; a cancel that came earlier is passed on.
+    func attach(_ exchange: any RunningExchange) {
+        let isCancelled = state.withLock { state in
+            state.exchange = exchange
+            return state.isCancelled
+        }
+        if isCancelled { exchange.cancel() }
+    }
+
+    func cancel() {
+        let exchange = state.withLock { state in
+            state.isCancelled = true
+            return state.exchange
+        }
+        exchange?.cancel()
+    }
+
+    func exchange(
+        offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void
+    ) {
+        answer(.follow)
+    }
+
+    func exchange(received head: ResponseHead, report: ExchangeReport) {
+        guard let exchange = state.withLock({ $0.exchange }) else { return }
+        let stream = BodyStream(head: head, exchange: exchange)
+        let waiter = state.withLock { state in
+            state.stream = stream
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(
+            returning: .success(HTTPResponse(head: head, body: ResponseBody(stream: stream))))
+    }
+
+    func exchange(received body: UnsafeRawBufferPointer) -> Flow {
+        state.withLock { $0.stream }?.append(body) ?? .more
+    }
+
+    func exchange(ended result: Result<ExchangeReport, ExchangeFailure>) {
+        let (waiter, stream) = state.withLock { state in
+            defer {
+                state.waiter = nil
+                state.exchange = nil
+            }
+            return (state.waiter, state.stream)
+        }
+        stream?.finish(result)
+        guard let waiter else { return }
+        switch result {
+        case .failure(let failure): waiter.resume(returning: .failure(failure))
+        case .success(let report):
+            waiter.resume(
+                returning: .failure(
+                    ExchangeFailure(
+                        .unexpected("an end without a response"), url: url, report: report)))
+        }
+    }
+}

@@ -1,0 +1,244 @@
+public import HTTPDNSNames
+
+/// Cookies, kept and chosen by the logical URL: an address has no part in it.
+///
+/// Two hosts that share an address share no cookie, and a host keeps its cookies when its address
+/// changes. Each `Set-Cookie` field line is stored by itself, in order.
+/// Source: RFC 6265 §5.3, §5.4; RFC 6265bis for prefixes, limits and secure cookies.
+public struct CookieJar: Sendable, Hashable {
+    /// A cookie as it is kept.
+    public struct Cookie: Sendable, Hashable {
+        public let name: String
+        public let value: String
+        /// A host name or an address, in canonical form.
+        public let domain: String
+        /// For ``domain`` itself only; otherwise for the hosts under it as well.
+        public let isHostOnly: Bool
+        public let path: String
+        public let isSecure: Bool
+        public let isHTTPOnly: Bool
+        /// Nil for a session cookie.
+        public let expires: WallTime?
+        /// Of the first cookie of this name, domain and path, when it has been replaced since.
+        public internal(set) var created: WallTime
+        /// Counts stores, so that cookies of one second keep their order.
+        var order: UInt64
+        /// Counts uses; the smallest is evicted first.
+        var lastUse: UInt64
+
+        /// A cookie that was kept elsewhere: see ``CookieJar/init(restoring:)``.
+        package init(
+            name: String, value: String, domain: String, isHostOnly: Bool, path: String,
+            isSecure: Bool, isHTTPOnly: Bool, expires: WallTime?, created: WallTime,
+            order: UInt64 = 0, lastUse: UInt64 = 0
+        ) {
+            self.name = name
+            self.value = value
+            self.domain = domain
+            self.isHostOnly = isHostOnly
+            self.path = path
+            self.isSecure = isSecure
+            self.isHTTPOnly = isHTTPOnly
+            self.expires = expires
+            self.created = created
+            self.order = order
+            self.lastUse = lastUse
+        }
+
+        func replaces(_ other: Cookie) -> Bool {
+            name == other.name && domain == other.domain && path == other.path
+        }
+
+        func isExpired(at now: WallTime) -> Bool { expires.map { $0 <= now } ?? false }
+    }
+
+    /// By domain; no list is empty.
+    private var cookies: [String: [Cookie]] = [:]
+    private var count = 0
+    private var counter: UInt64 = 0
+
+    public init() {}
+
+    /// A jar with cookies that were kept elsewhere, in the order they were made in.
+    package init(restoring kept: [Cookie]) {
+        for var cookie in kept {
+            counter += 1
+            cookie.order = counter
+            cookie.lastUse = counter
+            cookies[cookie.domain, default: []].append(cookie)
+        }
+        count = kept.count
+    }
+
+    /// All cookies that have not expired, oldest first.
+    public func all(now: WallTime) -> [Cookie] {
+        cookies.values.joined().filter { !$0.isExpired(at: now) }.sorted { $0.order < $1.order }
+    }
+
+    /// Stores what one `Set-Cookie` field line says; an expiry in the past removes the cookie.
+    ///
+    /// - Parameters:
+    ///   - line: the value of one field; never several joined by commas.
+    ///   - url: the logical URL of the request that was answered.
+    ///   - now: the time of the answer.
+    ///   - isPublicSuffix: true for a name under which others register names.
+    /// - Throws: ``CookieRefusal`` when the line is not stored; the answer stays usable.
+    public mutating func store(
+        setCookie line: String, from url: HTTPURL, now: WallTime,
+        isPublicSuffix: (HostName) -> Bool
+    ) throws(CookieRefusal) {
+        let parsed = try SetCookieLine(line)
+        let scope = try CookieRules.scope(
+            of: parsed.domain, from: url.origin.host, isPublicSuffix: isPublicSuffix)
+        counter += 1
+        let cookie = Cookie(
+            name: parsed.name, value: parsed.value, domain: scope.domain,
+            isHostOnly: scope.isHostOnly,
+            path: parsed.path ?? CookieRules.defaultPath(of: url.path),
+            isSecure: parsed.isSecure, isHTTPOnly: parsed.isHTTPOnly,
+            expires: CookieJar.expiry(of: parsed, now: now), created: now, order: counter,
+            lastUse: counter)
+        try check(cookie, hasDomain: parsed.domain != nil, from: url)
+        keep(cookie, now: now)
+    }
+
+    /// The `Cookie` value for a request to `url`; nil when no cookie belongs there.
+    ///
+    /// Longer paths come first, then older cookies. Source: RFC 6265 §5.4.
+    public mutating func cookieHeader(for url: HTTPURL, now: WallTime) -> String? {
+        let chosen = cookies(for: url, now: now)
+        guard !chosen.isEmpty else { return nil }
+        counter += 1
+        for cookie in chosen { touch(cookie) }
+        return chosen.map { $0.name + "=" + $0.value }.joined(separator: "; ")
+    }
+
+    /// The cookies of a request to `url`, in the order they are sent in.
+    public func cookies(for url: HTTPURL, now: WallTime) -> [Cookie] {
+        var chosen: [Cookie] = []
+        for domain in CookieJar.domains(of: url.origin.host) {
+            for cookie in cookies[domain] ?? [] where !cookie.isExpired(at: now) {
+                if CookieJar.belongs(cookie, to: url) { chosen.append(cookie) }
+            }
+        }
+        return chosen.sorted { (first: Cookie, second: Cookie) -> Bool in
+            let (left, right) = (first.path.utf8.count, second.path.utf8.count)
+            return left == right ? first.order < second.order : left > right
+        }
+    }
+
+    /// Forgets the cookies without an expiry, as at the end of a session.
+    public mutating func endSession() { removeAll { $0.expires == nil } }
+
+    public mutating func removeAll() { removeAll { _ in true } }
+}
+
+extension CookieJar {
+    /// The host and, for a name, every domain above it: those whose cookies may match it.
+    private static func domains(of host: Host) -> [String] {
+        guard case .name(let name) = host else { return [host.description] }
+        let labels = name.labels
+        return labels.indices.map { labels[$0...].joined(separator: ".") }
+    }
+
+    /// For a cookie of the URL's host or of a domain above it.
+    private static func belongs(_ cookie: Cookie, to url: HTTPURL) -> Bool {
+        guard url.origin.scheme == .https || !cookie.isSecure else { return false }
+        guard !cookie.isHostOnly || cookie.domain == url.origin.host.description else {
+            return false
+        }
+        return CookieRules.pathMatches(request: url.path, cookie: cookie.path)
+    }
+
+    private mutating func touch(_ cookie: Cookie) {
+        guard let index = cookies[cookie.domain]?.firstIndex(where: cookie.replaces) else { return }
+        cookies[cookie.domain]?[index].lastUse = counter
+    }
+
+    private mutating func removeAll(where isMeant: (Cookie) -> Bool) {
+        cookies = cookies.mapValues { $0.filter { !isMeant($0) } }.filter { !$0.value.isEmpty }
+        count = cookies.values.reduce(0) { $0 + $1.count }
+    }
+
+    /// Source: RFC 6265bis §5.7: `Secure`, "leave secure cookies alone", name prefixes.
+    private func check(
+        _ cookie: Cookie, hasDomain: Bool, from url: HTTPURL
+    ) throws(CookieRefusal) {
+        let isHTTPS = url.origin.scheme == .https
+        if !isHTTPS {
+            guard !cookie.isSecure else { throw .secureOverHTTP }
+            let hides = cookies.contains { domain, kept in
+                (CookieRules.domainMatches(host: domain, domain: cookie.domain)
+                    || CookieRules.domainMatches(host: cookie.domain, domain: domain))
+                    && kept.contains {
+                        $0.isSecure && $0.name == cookie.name
+                            && CookieRules.pathMatches(request: cookie.path, cookie: $0.path)
+                    }
+            }
+            guard !hides else { throw .wouldHideSecure }
+        }
+        let name = cookie.name.lowercased()
+        if name.hasPrefix("__secure-"), !cookie.isSecure { throw .brokenPrefix }
+        if name.hasPrefix("__host-"), !cookie.isSecure || hasDomain || cookie.path != "/" {
+            throw .brokenPrefix
+        }
+    }
+
+    /// `Max-Age` counts before `Expires`. Source: RFC 6265 §5.3 step 3.
+    private static func expiry(of line: SetCookieLine, now: WallTime) -> WallTime? {
+        guard let seconds = line.maxAgeSeconds else { return line.expires }
+        guard seconds > 0 else { return WallTime(secondsSince1970: .min) }
+        let (end, overflow) = now.secondsSince1970.addingReportingOverflow(seconds)
+        return WallTime(secondsSince1970: overflow ? .max : end)
+    }
+
+    /// A cookie of the same name, domain and path is replaced; its place in the order stays.
+    private mutating func keep(_ cookie: Cookie, now: WallTime) {
+        var list = cookies[cookie.domain] ?? []
+        let old = list.firstIndex { cookie.replaces($0) }
+        switch (old, cookie.isExpired(at: now)) {
+        case (let old?, true): list.remove(at: old)
+        case (let old?, false):
+            var replacement = cookie
+            replacement.order = list[old].order
+            replacement.created = list[old].created
+            list[old] = replacement
+        case (nil, true): return
+        case (nil, false): list.append(cookie)
+        }
+        count += list.count - (cookies[cookie.domain]?.count ?? 0)
+        cookies[cookie.domain] = list.isEmpty ? nil : list
+        guard list.count > CookieJar.maximumPerDomain || count > CookieJar.maximumInAll else {
+            return
+        }
+        evict(cookie.domain, now: now)
+    }
+
+    private mutating func evict(_ domain: String, now: WallTime) {
+        removeAll { $0.isExpired(at: now) }
+        while let list = cookies[domain], list.count > CookieJar.maximumPerDomain {
+            remove(CookieJar.victim(list))
+        }
+        while count > CookieJar.maximumInAll { remove(CookieJar.victim(cookies.values.joined())) }
+    }
+
+    /// The least recently used, of those that are not `Secure` where there are any.
+    private static func victim(_ cookies: some Sequence<Cookie>) -> Cookie? {
+        cookies.min { first, second in
+            first.isSecure == second.isSecure
+                ? first.lastUse < second.lastUse : !first.isSecure
+        }
+    }
+
+    private mutating func remove(_ victim: Cookie?) {
+        guard let victim, var list = cookies[victim.domain] else { return }
+        list.removeAll { $0.replaces(victim) }
+        count += list.count - (cookies[victim.domain]?.count ?? 0)
+        cookies[victim.domain] = list.isEmpty ? nil : list
+    }
+
+    /// Because: RFC 6265 §6.1 asks for at least 50; browsers keep 180.
+    static let maximumPerDomain = 180
+    /// Source: RFC 6265 §6.1 (at least 3 000).
+    static let maximumInAll = 3_000
+}

@@ -1,0 +1,168 @@
+public import HTTPDNSLookup
+public import HTTPDNSNames
+public import HTTPDNSTrust
+
+/// What happened to one request, hop by hop: for people, logs and captures.
+public struct ExchangeReport: Sendable, Hashable {
+    /// The first request and each redirect that was followed, in order.
+    public internal(set) var hops: [Hop] = []
+    /// Milliseconds from the start of the exchange to its end.
+    public internal(set) var totalMilliseconds: Double = 0
+
+    /// One request of the chain.
+    public struct Hop: Sendable, Hashable {
+        /// The logical URL; it never holds the address.
+        public let url: HTTPURL
+        /// Where the addresses came from; nil when resolution failed.
+        public internal(set) var resolution: ResolvedHost?
+        /// Milliseconds that resolution took.
+        public internal(set) var resolveMilliseconds: Double = 0
+        /// The address really connected to.
+        public internal(set) var remote: Endpoint?
+        /// What the peer proved; nil for plain `http`.
+        public internal(set) var peer: VerifiedPeer?
+        public internal(set) var isReusedConnection = false
+        public internal(set) var tlsVersion: String?
+        /// 100...999; nil when no response came.
+        public internal(set) var status: Int?
+        public internal(set) var version: HTTPVersion?
+        /// From the start of the hop's transfer; nil for what did not happen.
+        public internal(set) var timings = Timings()
+        /// Addresses that were tried in vain, and why, in order.
+        public internal(set) var attempts: [RouteAttempt] = []
+
+        init(url: HTTPURL) { self.url = url }
+    }
+
+    /// Milliseconds from the start of a hop's transfer.
+    public struct Timings: Sendable, Hashable {
+        /// TCP is connected; nil, here and below, for what did not happen.
+        public internal(set) var connected: Double?
+        /// TLS is done, and the peer has proved itself.
+        public internal(set) var secured: Double?
+        /// The first octet of the response.
+        public internal(set) var firstByte: Double?
+        /// The last octet.
+        public internal(set) var total: Double?
+        /// Octets on the wire, heads and bodies.
+        public internal(set) var sentOctets: Int64 = 0
+        public internal(set) var receivedOctets: Int64 = 0
+    }
+}
+
+/// One address that did not lead to a response.
+public struct RouteAttempt: Sendable, Hashable {
+    /// Nil when the transport could not say which of the route's addresses it was.
+    public let address: IPAddress?
+    /// A bounded label: `untrusted`, `cannot_connect` …
+    public let label: String
+    /// The whole message.
+    public let message: String
+}
+
+/// Why a request failed. The facts of every attempt are in ``report``.
+public struct ExchangeFailure: Error, Sendable, Hashable {
+    public let cause: Cause
+    /// The logical URL of the hop that failed.
+    public let url: HTTPURL
+    /// What happened up to the failure.
+    public internal(set) var report: ExchangeReport
+
+    package init(_ cause: Cause, url: HTTPURL, report: ExchangeReport) {
+        self.cause = cause
+        self.url = url
+        self.report = report
+    }
+
+    /// What went wrong.
+    public enum Cause: Sendable, Hashable {
+        /// The host has no address we know of.
+        case notResolved(ResolutionFailure)
+        /// No peer proved that it is the origin; no octet of the request was sent.
+        case untrusted(TrustFailure)
+        /// The TLS handshake failed before a certificate could be judged; nothing was sent.
+        case handshakeFailed(String)
+        /// No address could be connected to; nothing was sent.
+        case cannotConnect(String)
+        /// `waitingFor`: `connect`, `response`, `idle` or `total`.
+        case timedOut(waitingFor: String)
+        /// The connection broke; with a response head the body is short.
+        case connectionLost(String, hadResponse: Bool)
+        case malformedResponse(String)
+        case headTooLarge
+        case bodyTooLarge
+        case bodySourceFailed(String)
+        /// A redirect asks for the body again, and it cannot be read twice.
+        case bodyNotReplayable(to: HTTPURL)
+        case redirectRefused(RedirectFault)
+        /// The request itself cannot be sent.
+        case unsendable(RewriteFault)
+        case cancelled
+        /// Something this machine lacks: the text says what.
+        case unavailable(String)
+        /// A fault of ours: a bug to report.
+        case unexpected(String)
+    }
+
+    /// A bounded label, safe in metrics and JSON.
+    public var label: String {
+        switch cause {
+        case .notResolved(let failure): failure.label
+        case .untrusted(let failure): failure.label
+        case .handshakeFailed: "handshake_failed"
+        case .cannotConnect: "cannot_connect"
+        case .timedOut: "timed_out"
+        case .connectionLost: "connection_lost"
+        case .malformedResponse: "malformed_response"
+        case .headTooLarge: "head_too_large"
+        case .bodyTooLarge: "body_too_large"
+        case .bodySourceFailed: "body_source_failed"
+        case .bodyNotReplayable: "body_not_replayable"
+        case .redirectRefused: "redirect_refused"
+        case .unsendable: "unsendable"
+        case .cancelled: "cancelled"
+        case .unavailable: "unavailable"
+        case .unexpected: "unexpected"
+        }
+    }
+}
+
+extension ExchangeFailure: CustomStringConvertible {
+    public var description: String {
+        let route = report.hops.last.flatMap(ExchangeFailure.route) ?? ""
+        return "\(url): \(ExchangeFailure.text(cause))\(route)"
+    }
+
+    private static func route(_ hop: ExchangeReport.Hop) -> String? {
+        guard let resolution = hop.resolution, resolution.source.transport != .literal,
+            let tried = hop.attempts.last?.address ?? hop.remote?.address
+        else { return nil }
+        return "\n(connected to \(tried), an address given by \(resolution.source.resolver))"
+    }
+
+    private static func text(_ cause: Cause) -> String {
+        switch cause {
+        case .notResolved(let failure): failure.description
+        case .untrusted(let failure): failure.description
+        case .handshakeFailed(let why): "the TLS handshake failed: \(why)"
+        case .cannotConnect(let why): "no address could be connected to: \(why)"
+        case .timedOut(let phase): "timed out (\(phase))"
+        case .connectionLost(let why, let hadResponse):
+            hadResponse
+                ? "the connection broke in the middle of the body: \(why)"
+                : "the connection broke before a response came: \(why)"
+        case .malformedResponse(let why): "the response breaks HTTP: \(why)"
+        case .headTooLarge: "the response's header section is larger than allowed"
+        case .bodyTooLarge: "the response's body is larger than allowed"
+        case .bodySourceFailed(let why): "the request's body could not be read: \(why)"
+        case .bodyNotReplayable(let url):
+            "the server redirects to \(url) and wants the body again, but the body is a stream "
+                + "that was read already"
+        case .redirectRefused(let fault): fault.description
+        case .unsendable(let fault): fault.description
+        case .cancelled: "cancelled"
+        case .unavailable(let why): why
+        case .unexpected(let why): "an internal fault, please report it: \(why)"
+        }
+    }
+}

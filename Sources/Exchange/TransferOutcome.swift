@@ -1,0 +1,93 @@
+package import HTTPDNSNames
+package import HTTPDNSTrust
+
+/// The connection a request goes out on.
+package struct ConnectionFacts: Sendable, Hashable {
+    /// The address really connected to.
+    package var remote: Endpoint
+    package var isReused: Bool
+    package var tlsVersion: String?
+
+    package init(remote: Endpoint, isReused: Bool, tlsVersion: String? = nil) {
+        self.remote = remote
+        self.isReused = isReused
+        self.tlsVersion = tlsVersion
+    }
+}
+
+/// What a finished exchange took.
+package struct TransferFacts: Sendable, Hashable {
+    package var remote: Endpoint?
+    package var isReused = false
+    /// Milliseconds from the start of the exchange; nil for a step that did not happen.
+    package var connectedMilliseconds: Double?
+    package var securedMilliseconds: Double?
+    package var firstByteMilliseconds: Double?
+    package var totalMilliseconds: Double = 0
+    /// Octets on the wire as libcurl counts them: heads and bodies.
+    package var sentOctets: Int64 = 0
+    package var receivedOctets: Int64 = 0
+
+    package init() {}
+}
+
+/// Why an exchange failed.
+package enum TransportFailure: Error, Sendable, Hashable {
+    /// Nothing was sent: no address of the route could be connected to.
+    case cannotConnect(String)
+    /// Nothing was sent: the peer did not prove that it is the origin.
+    case untrusted(TrustFailure)
+    /// Nothing was sent: the TLS handshake failed before a certificate could be judged.
+    case handshakeFailed(String)
+    /// `phase` says what was being waited for.
+    case timedOut(phase: Phase)
+    /// The connection broke; `hadResponse` when a head had come (then the body is short).
+    case connectionLost(String, hadResponse: Bool)
+    /// The peer broke HTTP; the text says how.
+    case malformedResponse(String)
+    case headTooLarge
+    case bodyTooLarge
+    /// The request's own body source broke.
+    case bodySourceFailed(String)
+    case cancelled
+    /// This exchange cannot be tried: the text says what is missing (libcurl, a verifier).
+    case unavailable(String)
+    /// A fault of ours, with libcurl's code.
+    case unexpected(String)
+
+    package enum Phase: String, Sendable, Hashable {
+        case connect, response, idle, total
+    }
+
+    /// A bounded label, safe in metrics and JSON.
+    package var label: String {
+        switch self {
+        case .cannotConnect: "cannot_connect"
+        case .untrusted(let failure): failure.label
+        case .handshakeFailed: "handshake_failed"
+        case .timedOut: "timed_out"
+        case .connectionLost: "connection_lost"
+        case .malformedResponse: "malformed_response"
+        case .headTooLarge: "head_too_large"
+        case .bodyTooLarge: "body_too_large"
+        case .bodySourceFailed: "body_source_failed"
+        case .cancelled: "cancelled"
+        case .unavailable: "unavailable"
+        case .unexpected: "unexpected"
+        }
+    }
+
+    /// True when no octet of the request can have left, so that it may be sent again elsewhere.
+    package var provesNothingWasSent: Bool {
+        switch self {
+        case .cannotConnect, .untrusted, .handshakeFailed, .timedOut(.connect): true
+        default: false
+        }
+    }
+}
+
+/// A receiver's word after each piece of a body.
+package enum Flow: Sendable, Hashable {
+    case more
+    case pause
+}

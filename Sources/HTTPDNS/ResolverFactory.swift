@@ -1,0 +1,139 @@
+internal import HTTPDNSDatagram
+internal import HTTPDNSDoH
+internal import HTTPDNSExchange
+package import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSOpenSSLTrust
+internal import HTTPDNSProfiles
+internal import HTTPDNSPublicSuffix
+internal import HTTPDNSSystem
+package import HTTPDNSTransport
+package import HTTPDNSTrust
+internal import HTTPDNSVendor
+
+/// Makes back-ends from descriptions.
+package struct ResolverFactory: Sendable {
+    private let verifier: any PeerVerifier
+    private let transport: Transport
+
+    /// - Throws: ``SetupFault/trust(_:)``.
+    package init(trust: TrustPolicy, transport: Transport) throws(SetupFault) {
+        verifier = try ResolverFactory.verifier(trust)
+        self.transport = transport
+    }
+
+    /// A verifier for a policy, with the public suffix list.
+    package static func verifier(_ policy: TrustPolicy) throws(SetupFault) -> any PeerVerifier {
+        do {
+            return try OpenSSLVerifier(
+                policy: policy,
+                isPublicSuffix: { text in
+                    (try? HostName(text)).map { PublicSuffix.isPublicSuffix($0) } ?? false
+                })
+        } catch {
+            throw .trust(error)
+        }
+    }
+
+    /// - Throws: ``SetupFault/resolver(_:_:)``: what is missing, and how to give it.
+    package func backend(
+        for description: ResolverDescription
+    ) throws(SetupFault) -> any ResolverBackend {
+        do {
+            return try made(description)
+        } catch {
+            throw .resolver(description.description, error)
+        }
+    }
+
+    private func made(
+        _ description: ResolverDescription
+    ) throws(QueryFailure) -> any ResolverBackend {
+        if let host = description.unresolvedHost {
+            throw .misconfigured(
+                "it is named by the host \(host), whose addresses it cannot itself give: add its "
+                    + "bootstrap addresses")
+        }
+        switch description.kind {
+        case .datagram(let host, let port, let isTCPOnly):
+            return datagram(addresses(description, of: host), port, isTCPOnly, description)
+        case .doh(let url):
+            return try doh(url, addresses(description, of: url.origin.host), description)
+        case .jsonDoH(let url):
+            return try vendor(
+                JSONDoHCodec(path: url.target), at: url, description.bootstrap, description)
+        case .system: return SystemBackend()
+        case .provider(let profile): return try provider(profile, description)
+        }
+    }
+
+    private func addresses(_ description: ResolverDescription, of host: Host) -> [IPAddress] {
+        if !description.bootstrap.isEmpty { return description.bootstrap }
+        if case .address(let address) = host { return [address] }
+        return []
+    }
+
+    private func provider(
+        _ profile: Profile, _ description: ResolverDescription
+    ) throws(QueryFailure) -> any ResolverBackend {
+        let own = description.bootstrap.isEmpty ? profile.bootstrap : description.bootstrap
+        guard profile.kind != .udp else {
+            return datagram(own, .dns, false, description)
+        }
+        guard let home = profile.url else {
+            throw .misconfigured("its profile has no URL")
+        }
+        let url = description.endpoint ?? home
+        let bootstrap = description.endpoint == nil ? own : description.bootstrap
+        switch profile.kind {
+        case .udp: return datagram(own, .dns, false, description)
+        case .doh: return try doh(url, bootstrap, description)
+        case .jsonDoH:
+            return try vendor(JSONDoHCodec(path: url.target), at: url, bootstrap, description)
+        case .aliyun:
+            guard let account = description.account else {
+                throw .misconfigured("it needs your account number (--account)")
+            }
+            let base = url.target == "/" ? "" : url.target
+            let codec = try AliyunCodec(base: base, account: account, secret: description.secret)
+            return try vendor(codec, at: url, bootstrap, description)
+        case .dnspod:
+            let codec = try DNSPodCodec(
+                path: url.target, token: description.key ?? description.secret)
+            return try vendor(codec, at: url, bootstrap, description)
+        }
+    }
+
+    private func datagram(
+        _ addresses: [IPAddress], _ port: Port, _ isTCPOnly: Bool,
+        _ description: ResolverDescription
+    ) -> any ResolverBackend {
+        DatagramBackend(
+            servers: addresses.map { Endpoint(address: $0, port: port) },
+            mode: isTCPOnly ? .tcpOnly : .udpThenTCP,
+            tries: description.tries ?? DatagramBackend.defaultTries)
+    }
+
+    private func doh(
+        _ url: HTTPURL, _ bootstrap: [IPAddress], _ description: ResolverDescription
+    ) throws(QueryFailure) -> any ResolverBackend {
+        try DoHBackend(
+            url: url,
+            settings: DoHBackend.Settings(
+                bootstrap: bootstrap, verifier: verifier,
+                method: description.usesPOST ? .post : .get),
+            transport: transport)
+    }
+
+    private func vendor(
+        _ codec: any HTTPDNSCodec, at url: HTTPURL, _ bootstrap: [IPAddress],
+        _ description: ResolverDescription
+    ) throws(QueryFailure) -> any ResolverBackend {
+        try HTTPDNSBackend(
+            label: description.endpoint.map { "\(description) at \($0.origin)" }
+                ?? description.description,
+            codec: codec,
+            service: HTTPService(origin: url.origin, bootstrap: bootstrap, verifier: verifier),
+            transport: transport)
+    }
+}

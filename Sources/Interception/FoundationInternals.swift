@@ -1,0 +1,158 @@
+internal import CHTTPDNSSystem
+internal import Dispatch
+internal import Foundation
+internal import FoundationNetworking
+@_spi(Reflection) internal import Swift
+
+// Everything that this library does with Foundation's internals stands in this file. Each reading
+// fails closed: where a field is not found, the caller gets nil and refuses that kind of task.
+// Checked with swift-corelibs-foundation 6.3.1; see docs/platform.md.
+
+/// The dispatch queue that a URLProtocol's client must be called on.
+///
+/// Client calls read the session's task registry without a lock: from another queue they crash.
+struct WorkQueue: @unchecked Sendable {
+    // Safety: a dispatch queue may be used from any thread; the reference is counted by `owner`.
+    private let owner: Owner
+
+    private final class Owner {
+        let queue: UnsafeMutableRawPointer
+
+        init(_ queue: UnsafeMutableRawPointer) { self.queue = queue }
+
+        deinit { httpdns_queue_release(queue) }
+    }
+
+    /// The queue this is called on; nil off a queue. To be called in `startLoading`.
+    static func current() -> WorkQueue? {
+        httpdns_current_queue_retained().map { WorkQueue(owner: Owner($0)) }
+    }
+
+    func async(_ work: @escaping @Sendable () -> Void) {
+        let box = Unmanaged.passRetained(Work(work))
+        httpdns_queue_async(owner.queue, box.toOpaque(), runWork)
+    }
+}
+
+private final class Work: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+/// Called once on the work queue; takes over the reference made in `async`.
+private func runWork(_ context: UnsafeMutableRawPointer?) {
+    guard let context else { return }
+    Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+}
+
+/// How a task hands its body to the application.
+enum DeliveryStyle: Sendable {
+    /// A delegate takes chunks.
+    case delegate
+    /// A completion handler or an async call takes one whole body: Foundation keeps only the last
+    /// chunk it was given.
+    case whole
+    /// A download, which wants a file.
+    case download
+}
+
+/// Where the body of a task comes from.
+enum TaskBody {
+    case none
+    case data(Data)
+    case stream(InputStream)
+    case file(URL)
+    /// An upload whose body cannot be found.
+    case unreadable
+}
+
+/// Reads what URLSessionTask does not show.
+enum TaskInternals {
+    /// The session a task belongs to.
+    static func session(of task: URLSessionTask) -> URLSession? {
+        field("session", of: task) as? URLSession
+    }
+
+    static func style(of task: URLSessionTask, in session: URLSession) -> DeliveryStyle {
+        if task is URLSessionDownloadTask { return .download }
+        guard let registry = field("taskRegistry", of: session),
+            let behaviours = field("behaviours", of: registry) as? [Int: Any],
+            let behaviour = behaviours[task.taskIdentifier]
+        else { return .whole }
+        return caseName(of: behaviour) == "callDelegate" ? .delegate : .whole
+    }
+
+    /// The body of a request or an upload task.
+    static func body(of task: URLSessionTask, _ request: URLRequest) -> TaskBody {
+        if let data = request.httpBody { return .data(data) }
+        if let stream = request.httpBodyStream { return .stream(stream) }
+        guard task is URLSessionUploadTask else { return .none }
+        guard let known = field("knownBody", of: task), let body = payload(of: known) else {
+            return .unreadable
+        }
+        switch body {
+        case let data as DispatchData: return .data(Data(data))
+        case let url as URL: return .file(url)
+        case let stream as InputStream: return .stream(stream)
+        default: return .unreadable
+        }
+    }
+
+    /// Makes an async task's continuation resume off the work queue.
+    ///
+    /// Otherwise `Task.cancel()` racing with the end of the task deadlocks: cancel holds the task's
+    /// status lock and waits for the work queue, which resumes the continuation inline and wants that
+    /// lock. Source: swift-corelibs-foundation issue 5412, fixed after 6.3.
+    static func resumeOffQueue(_ task: URLSessionTask) {
+        setFalse("_callCompletionHandlerInline", of: task)
+    }
+
+    /// The value of a stored property, searched from the most derived class up.
+    private static func field(_ name: String, of value: Any) -> Any? {
+        var mirror: Mirror? = Mirror(reflecting: value)
+        while let current = mirror {
+            if let child = current.children.first(where: { $0.label == name }) {
+                return unwrapped(child.value)
+            }
+            mirror = current.superclassMirror
+        }
+        return nil
+    }
+
+    private static func unwrapped(_ value: Any) -> Any? {
+        let mirror = Mirror(reflecting: value)
+        guard mirror.displayStyle == .optional else { return value }
+        return mirror.children.first?.value
+    }
+
+    private static func caseName(of value: Any) -> String? {
+        Mirror(reflecting: value).children.first?.label ?? "\(value)"
+    }
+
+    /// The associated value of an enum case.
+    private static func payload(of value: Any) -> Any? {
+        guard let child = Mirror(reflecting: value).children.first else { return nil }
+        return unwrapped(child.value)
+    }
+
+    private static func setFalse(_ name: String, of object: URLSessionTask) {
+        var type: AnyClass? = Swift.type(of: object)
+        while let current = type {
+            var found: Int?
+            // 1 is `classType`; the named constant is not concurrency-safe to read in Swift 6.3.
+            let options = _EachFieldOptions(rawValue: 1)
+            _ = _forEachField(of: current, options: options) { label, offset, kind, _ in
+                guard String(cString: label) == name, kind == Bool.self else { return true }
+                found = offset
+                return false
+            }
+            if let found {
+                let base = Unmanaged.passUnretained(object).toOpaque()
+                base.storeBytes(of: false, toByteOffset: found, as: Bool.self)
+                return
+            }
+            type = _getSuperclass(current)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import Foundation
+public import FoundationNetworking
+internal import HTTPDNSExchange
+
+/// Answers the requests of a `URLSession` through HTTPDNS: the connection goes to the resolved address,
+/// everything else stays what the URL says.
+///
+/// Applications do not make one; they call `HTTPDNS.install(into:)`. It follows redirects itself, keeps
+/// cookies in the session's storage under the logical URL, enforces the session's time-outs, and never
+/// hands a request over to the stock loader. Facts about Foundation's side are in docs/platform.md.
+open class HTTPDNSURLProtocol: URLProtocol {
+    private var loading: Loading?
+
+    // MARK: Called by Foundation on the task's work queue, with locks held: must not block.
+
+    /// True for `http` and `https` requests that the installation's scope covers.
+    override open class func canInit(with request: URLRequest) -> Bool {
+        guard let installation = InstallationTable.shared.installation(of: self) else {
+            return false
+        }
+        return installation.scope.covers(request.url)
+    }
+
+    /// The request as it is; on this platform Foundation does not ask.
+    override open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    /// Never: responses are not kept in `URLCache`, whose key leaves out the query here.
+    override open class func requestIsCacheEquivalent(_: URLRequest, to _: URLRequest) -> Bool {
+        false
+    }
+
+    /// Called when the task is resumed, also again while it runs and after a suspension.
+    override open func startLoading() {
+        if let loading {
+            loading.goOn()
+            return
+        }
+        guard let installation = InstallationTable.shared.installation(of: type(of: self)) else {
+            fail(URLError.make(.unknown, request.url, "this session's HTTPDNS was uninstalled"))
+            return
+        }
+        do throws(LoadingFault) {
+            let loading = try Loading(self, installation: installation)
+            self.loading = loading
+            loading.start()
+        } catch {
+            fail(error.urlError(request.url))
+        }
+    }
+
+    /// Called on cancel and on suspend; not after a normal end.
+    override open func stopLoading() {
+        guard let loading else { return }
+        if task?.state == .suspended {
+            loading.hold()
+        } else {
+            loading.stop()
+            self.loading = nil
+        }
+    }
+
+    // MARK: Called by `Loading` on the work queue.
+
+    func receive(_ response: HTTPURLResponse) {
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    }
+
+    func receive(_ data: Data) {
+        client?.urlProtocol(self, didLoad: data)
+    }
+
+    func finish() {
+        loading = nil
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    func fail(_ error: any Error) {
+        loading = nil
+        client?.urlProtocol(self, didFailWithError: error)
+    }
+}

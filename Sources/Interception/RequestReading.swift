@@ -1,0 +1,166 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import HTTPDNSClient
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+
+/// Why a task cannot be answered; it then fails, and is never given to the stock loader.
+enum LoadingFault: Error, Sendable {
+    case badURL(String)
+    /// Foundation and this library read different hosts in the same URL.
+    case ambiguousHost(foundation: String, ours: String)
+    case badField(FieldError)
+    case badMethod(String)
+    case unreadableBody
+    /// A kind of task that is not answered here.
+    case unsupportedTask(String)
+    /// A part of Foundation is not where this library was told it is: another toolchain.
+    case missingInternal(String)
+
+    func urlError(_ url: URL?) -> URLError {
+        switch self {
+        case .badURL(let why): .make(.badURL, url, why)
+        case .ambiguousHost(let foundation, let ours):
+            .make(
+                .badURL, url,
+                "Foundation reads the host \"\(foundation)\" in this URL, and \"\(ours)\" is what "
+                    + "would be connected to; write the URL so that there is one reading")
+        case .badField(let error): .make(.badURL, url, "\(error)")
+        case .badMethod(let method): .make(.badURL, url, "\"\(method)\" is not a method")
+        case .unreadableBody:
+            .make(
+                .requestBodyStreamExhausted, url,
+                "the upload's body cannot be read on this platform; set httpBody or httpBodyStream")
+        case .unsupportedTask(let kind):
+            .make(.unsupportedURL, url, "HTTPDNS does not answer \(kind) yet; use a data task")
+        case .missingInternal(let what):
+            .make(
+                .unsupportedURL, url,
+                "\(what) is not found in this version of Foundation; HTTPDNS fails the task "
+                    + "rather than let it go out unverified")
+        }
+    }
+}
+
+/// Turns a `URLRequest` of a session into a request of ours.
+struct RequestReading {
+    let request: HTTPRequest
+
+    init(
+        _ task: URLSessionTask, _ original: URLRequest, _ configuration: URLSessionConfiguration,
+        cookies: SessionCookies, toASCII: @escaping DomainToASCII
+    ) throws(LoadingFault) {
+        let url = try RequestReading.url(of: original, toASCII)
+        let methodText = original.httpMethod ?? "GET"
+        guard let method = HTTPMethod(methodText) else { throw .badMethod(methodText) }
+        let fields = try RequestReading.fields(of: original, configuration, cookies: cookies)
+        let body = try RequestReading.body(of: task, original)
+        var request = HTTPRequest(method, url, fields: fields, body: body)
+        request.limits = RequestReading.limits(original, configuration)
+        self.request = request
+    }
+
+    private static func url(
+        of request: URLRequest, _ toASCII: @escaping DomainToASCII
+    ) throws(LoadingFault) -> HTTPURL {
+        guard let original = request.url else { throw .badURL("the request has no URL") }
+        let url: HTTPURL
+        do { url = try HTTPURL(original.absoluteString, toASCII: toASCII) } catch {
+            throw .badURL("\(error)")
+        }
+        let ours = url.origin.host.description
+        let theirs = (original.host ?? "").lowercased()
+            .trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        guard same(theirs, ours, toASCII) else {
+            throw .ambiguousHost(foundation: theirs, ours: ours)
+        }
+        return url
+    }
+
+    /// The two readings name one host: equal text, or equal after the canonical forms of either.
+    private static func same(
+        _ theirs: String, _ ours: String, _ toASCII: DomainToASCII
+    ) -> Bool {
+        if theirs == ours { return true }
+        if let address = try? IPAddress(theirs) { return address.description == ours }
+        if let name = try? HostName(theirs) { return name.text == ours }
+        guard let ascii = try? toASCII(theirs) else { return false }
+        return ascii == ours
+    }
+
+    /// The transport frames the message and owns the connection. Source: RFC 9110 §7.6.1, §8.6.
+    private static let transportFields: Set<String> = [
+        "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+
+    private static func fields(
+        of request: URLRequest, _ configuration: URLSessionConfiguration, cookies: SessionCookies
+    ) throws(LoadingFault) -> HTTPFields {
+        var fields = HTTPFields()
+        do {
+            for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }
+            )
+            where !transportFields.contains(name.lowercased()) {
+                if name.lowercased() == "cookie" {
+                    if let own = cookies.callersOwn(value) { try fields.append(name, own) }
+                } else {
+                    try fields.append(name, value)
+                }
+            }
+            for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
+                guard let name = name as? String, !fields.contains(name),
+                    !transportFields.contains(name.lowercased())
+                else { continue }
+                try fields.append(name, "\(value)")
+            }
+            if !fields.contains("Accept") { try fields.append("Accept", "*/*") }
+        } catch { throw .badField(error) }
+        return fields
+    }
+
+    private static func body(
+        of task: URLSessionTask, _ request: URLRequest
+    ) throws(LoadingFault) -> RequestBody {
+        switch TaskInternals.body(of: task, request) {
+        case .none: return .none
+        case .data(let data): return .bytes([UInt8](data))
+        case .stream(let stream):
+            let length = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+            return .stream(InputStreamSource(stream, length: length))
+        case .file(let url):
+            guard let stream = InputStream(url: url),
+                let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
+            else { throw .unreadableBody }
+            return .stream(InputStreamSource(stream, length: Int64(size)))
+        case .unreadable: throw .unreadableBody
+        }
+    }
+
+    /// Foundation's default; a request that has it takes the configuration's instead.
+    private static let defaultTimeoutSeconds = 60.0
+
+    private static func limits(
+        _ request: URLRequest, _ configuration: URLSessionConfiguration
+    ) -> ExchangeLimits {
+        var limits = ExchangeLimits()
+        let own = request.timeoutInterval
+        let seconds =
+            own == defaultTimeoutSeconds ? configuration.timeoutIntervalForRequest : own
+        let silence = Duration.bounded(seconds: seconds)
+        limits.idle = silence
+        limits.connect = silence
+        limits.resolve = silence
+        limits.total = Duration.bounded(seconds: configuration.timeoutIntervalForResource)
+        return limits
+    }
+}
+
+extension Duration {
+    /// A duration from a number that anybody may have set: not a number, negative and huge ones
+    /// included. A year at most, one millisecond at least.
+    fileprivate static func bounded(seconds: Double) -> Duration {
+        guard seconds.isFinite, seconds < 31_536_000 else { return .seconds(31_536_000) }
+        return .milliseconds(Int64(max(seconds * 1_000, 1)))
+    }
+}

@@ -1,0 +1,86 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import HTTPDNSClient
+internal import HTTPDNSExchange
+internal import HTTPDNSLookup
+internal import HTTPDNSTrust
+
+/// Turns a response of ours into Foundation's.
+enum ResponseWriting {
+    /// Nil when Foundation refuses to make one.
+    static func response(_ head: ResponseHead) -> HTTPURLResponse? {
+        URL(string: head.url.description).flatMap {
+            HTTPURLResponse(
+                url: $0, statusCode: head.status, httpVersion: "HTTP/" + head.version.rawValue,
+                headerFields: fields(head))
+        }
+    }
+
+    /// One value per name, folded as RFC 9110 §5.3 says.
+    private static func fields(_ head: ResponseHead) -> [String: String] {
+        var folded: [String: (name: String, value: String)] = [:]
+        for field in head.fields.fields {
+            let key = field.name.lowercased()
+            if let before = folded[key] {
+                folded[key] = (before.name, before.value + ", " + field.value)
+            } else {
+                folded[key] = (field.name, field.value)
+            }
+        }
+        if head.status == 401, let challenge = folded["www-authenticate"] {
+            // Foundation would answer a Basic challenge by giving the task to its stock loader, or
+            // never end it. A legal empty list element hides the challenge from its parser.
+            folded["www-authenticate"] = (challenge.name, ", " + challenge.value)
+        }
+        return Dictionary(folded.values.map { ($0.name, $0.value) }) { first, _ in first }
+    }
+}
+
+extension URLError {
+    /// An error that says what happened and for which URL.
+    static func make(
+        _ code: URLError.Code, _ url: URL?, _ message: String, underlying: (any Error)? = nil
+    ) -> URLError {
+        var facts: [String: Any] = [NSLocalizedDescriptionKey: message]
+        if let url { facts[NSURLErrorFailingURLErrorKey] = url }
+        if let underlying { facts[NSUnderlyingErrorKey] = underlying }
+        return URLError(code, userInfo: facts)
+    }
+}
+
+extension ExchangeFailure {
+    /// The failure as URLSession users know it; this value is its underlying error.
+    var urlError: URLError {
+        .make(code, URL(string: url.description), description, underlying: self)
+    }
+
+    private var code: URLError.Code {
+        switch cause {
+        case .notResolved(.negative): .cannotFindHost
+        case .notResolved(.failed(.timedOut)), .timedOut: .timedOut
+        case .notResolved(.failed(.cancelled)), .cancelled: .cancelled
+        case .notResolved: .dnsLookupFailed
+        case .untrusted(let failure): ExchangeFailure.code(failure)
+        case .handshakeFailed: .secureConnectionFailed
+        case .cannotConnect: .cannotConnectToHost
+        case .connectionLost: .networkConnectionLost
+        case .malformedResponse, .headTooLarge: .badServerResponse
+        case .bodyTooLarge: .dataLengthExceedsMaximum
+        case .bodySourceFailed, .bodyNotReplayable: .requestBodyStreamExhausted
+        case .redirectRefused(.tooMany): .httpTooManyRedirects
+        case .redirectRefused(.downgrade): .appTransportSecurityRequiresSecureConnection
+        case .unsendable: .badURL
+        case .unavailable: .resourceUnavailable
+        case .unexpected: .unknown
+        }
+    }
+
+    private static func code(_ failure: TrustFailure) -> URLError.Code {
+        switch failure.code {
+        case .expired: .serverCertificateHasBadDate
+        case .notYetValid: .serverCertificateNotYetValid
+        case .unknownIssuer, .selfSigned: .serverCertificateHasUnknownRoot
+        default: .serverCertificateUntrusted
+        }
+    }
+}

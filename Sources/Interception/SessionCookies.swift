@@ -1,0 +1,120 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import HTTPDNSClient
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+
+/// The cookies of a session's own storage, judged by our jar's rules and filed under the logical URL.
+///
+/// Foundation chooses cookies without looking at path and Secure, and stores none of a custom
+/// protocol's responses. So the storage keeps them, and the jar decides.
+final class SessionCookies: CookieKeeper, @unchecked Sendable {
+    // Safety: HTTPCookieStorage locks itself; everything else is immutable.
+    private let storage: HTTPCookieStorage?
+    private let sends: Bool
+    private let keeps: Bool
+    private let isPublicSuffix: @Sendable (HostName) -> Bool
+    private let clock = SystemWallClock()
+    /// What the session itself put into the request's Cookie field.
+    private let sessionsValue: String?
+
+    init(
+        _ configuration: URLSessionConfiguration, request: URLRequest,
+        isPublicSuffix: @escaping @Sendable (HostName) -> Bool
+    ) {
+        storage = configuration.httpCookieStorage
+        sends = configuration.httpShouldSetCookies && request.httpShouldHandleCookies
+        keeps =
+            request.httpShouldHandleCookies && configuration.httpCookieAcceptPolicy != .never
+        self.isPublicSuffix = isPublicSuffix
+        let kept = request.url.flatMap { configuration.httpCookieStorage?.cookies(for: $0) }
+        sessionsValue = kept.flatMap { HTTPCookie.requestHeaderFields(with: $0)["Cookie"] }
+    }
+
+    /// The part of a request's Cookie field that the application set itself.
+    ///
+    /// The session appends its own choice behind it, joined by a comma.
+    func callersOwn(_ value: String) -> String? {
+        guard let sessionsValue, !sessionsValue.isEmpty else { return value }
+        if value == sessionsValue { return nil }
+        guard value.hasSuffix("," + sessionsValue) else { return value }
+        return String(value.dropLast(sessionsValue.count + 1))
+    }
+
+    func cookies(for url: HTTPURL) -> String? {
+        guard sends, let storage else { return nil }
+        var jar = jar(storage, url)
+        return jar.cookieHeader(for: url, now: now)
+    }
+
+    func store(_ lines: [String], from url: HTTPURL) {
+        guard keeps, let storage else { return }
+        let now = now
+        for line in lines {
+            var jar = jar(storage, url)
+            let before = jar.all(now: now)
+            // A line that may not be kept (another site's domain, say) leaves the answer usable.
+            guard
+                (try? jar.store(
+                    setCookie: line, from: url, now: now, isPublicSuffix: isPublicSuffix)) != nil
+            else { continue }
+            let after = jar.all(now: now)
+            for gone in before where !after.contains(where: { SessionCookies.same($0, gone) }) {
+                gone.foundation.map(storage.deleteCookie)
+            }
+            for new in after where !before.contains(new) { new.foundation.map(storage.setCookie) }
+        }
+    }
+
+    private var now: WallTime { clock.now() }
+
+    private func jar(_ storage: HTTPCookieStorage, _ url: HTTPURL) -> CookieJar {
+        guard let lookup = URL(string: url.origin.description) else { return CookieJar() }
+        let kept = (storage.cookies(for: lookup) ?? []).map { CookieJar.Cookie($0, now: now) }
+        return CookieJar(restoring: kept)
+    }
+
+    private static func same(_ left: CookieJar.Cookie, _ right: CookieJar.Cookie) -> Bool {
+        left.name == right.name && left.domain == right.domain && left.path == right.path
+            && left.isHostOnly == right.isHostOnly
+    }
+}
+
+extension CookieJar.Cookie {
+    /// A cookie of Foundation's: a domain that begins with a dot is for the hosts under it as well.
+    fileprivate init(_ cookie: HTTPCookie, now: WallTime) {
+        let isHostOnly = !cookie.domain.hasPrefix(".")
+        self.init(
+            name: cookie.name, value: cookie.value,
+            domain: (isHostOnly ? cookie.domain : String(cookie.domain.dropFirst())).lowercased(),
+            isHostOnly: isHostOnly, path: cookie.path, isSecure: cookie.isSecure,
+            isHTTPOnly: cookie.isHTTPOnly,
+            expires: cookie.expiresDate.map { WallTime(rounding: $0) }, created: now)
+    }
+
+    /// This cookie as Foundation keeps it; nil when Foundation refuses it.
+    fileprivate var foundation: HTTPCookie? {
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: name, .value: value, .path: path,
+            .domain: isHostOnly ? domain : "." + domain,
+        ]
+        if isSecure { properties[.secure] = "TRUE" }
+        if isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
+        if let expires {
+            properties[.expires] = Date(timeIntervalSince1970: Double(expires.secondsSince1970))
+        } else {
+            properties[.discard] = "TRUE"
+        }
+        return HTTPCookie(properties: properties)
+    }
+}
+
+extension WallTime {
+    /// A date that a server may have chosen: clamped to what fits.
+    fileprivate init(rounding date: Date) {
+        let seconds = date.timeIntervalSince1970
+        self.init(
+            secondsSince1970: seconds.isFinite ? Int64(max(min(seconds, 1e15), -1e15)) : Int64.max)
+    }
+}

@@ -1,0 +1,139 @@
+/// A JSON text as a value. Source: RFC 8259.
+///
+/// - Numbers: a number without a fraction that fits 64 bits is ``integer(_:)``, however it was
+///   written (`1`, `1.0`, `1e0`), and is exact; every other one is ``number(_:)``.
+/// - Objects: see ``JSONObject`` for order and duplicates.
+package enum JSONValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// Not a whole number, or too large for 64 bits.
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+}
+
+extension JSONValue {
+    package var isNull: Bool { self == .null }
+
+    package var bool: Bool? {
+        if case .bool(let bool) = self { bool } else { nil }
+    }
+
+    /// The number when it is whole and fits 64 bits.
+    package var integer: Int64? {
+        if case .integer(let integer) = self { integer } else { nil }
+    }
+
+    /// Any number, as near as a double comes.
+    package var number: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        default: nil
+        }
+    }
+
+    package var string: String? {
+        if case .string(let string) = self { string } else { nil }
+    }
+
+    package var array: [JSONValue]? {
+        if case .array(let array) = self { array } else { nil }
+    }
+
+    package var object: JSONObject? {
+        if case .object(let object) = self { object } else { nil }
+    }
+
+    /// The member of that name; nil when this is no object or has no such member.
+    package subscript(name: String) -> JSONValue? { object?[name] }
+
+    /// What kind of value this is, for messages: `a string`, `null`.
+    package var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer, .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+/// The members of an object.
+///
+/// Built by us, they keep the order in which they were given; parsed, they are in ascending order of
+/// their names, because the decoder does not tell theirs. Names are unique: of duplicates in a
+/// parsed text the first counts; a later assignment replaces the value and keeps the place.
+package struct JSONObject: Sendable, Hashable {
+    package struct Member: Sendable, Hashable {
+        package let name: String
+        package var value: JSONValue
+    }
+
+    package private(set) var members: [Member] = []
+
+    package init() {}
+
+    /// The value of that name; assigning nil removes the member.
+    package subscript(name: String) -> JSONValue? {
+        get { members.first { $0.name == name }?.value }
+        set {
+            let place = members.firstIndex { $0.name == name }
+            switch (place, newValue) {
+            case (let place?, let value?): members[place].value = value
+            case (nil, let value?): members.append(Member(name: name, value: value))
+            case (let place?, nil): members.remove(at: place)
+            case (nil, nil): break
+            }
+        }
+    }
+
+    package var names: [String] { members.map(\.name) }
+
+    /// Appends without looking for a member of that name: for names known to be unique.
+    mutating func append(unique name: String, _ value: JSONValue) {
+        members.append(Member(name: name, value: value))
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        for (name, value) in elements { self[name] = value }
+    }
+}
+
+extension JSONValue: ExpressibleByDictionaryLiteral {
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        var object = JSONObject()
+        for (name, value) in elements { object[name] = value }
+        self = .object(object)
+    }
+}
+
+extension JSONValue: ExpressibleByArrayLiteral {
+    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+    package init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension JSONValue: ExpressibleByIntegerLiteral {
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+extension JSONValue: ExpressibleByFloatLiteral {
+    package init(floatLiteral value: Double) { self = .number(value) }
+}
+
+extension JSONValue: ExpressibleByBooleanLiteral {
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension JSONValue: ExpressibleByNilLiteral {
+    package init(nilLiteral: ()) { self = .null }
+}

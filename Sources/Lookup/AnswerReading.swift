@@ -1,0 +1,107 @@
+package import HTTPDNSWire
+
+extension Question {
+    /// The message that asks this.
+    ///
+    /// `id` is 0 over HTTPS (RFC 8484 §4.1), random over UDP and TCP; without `edns` there is no OPT
+    /// record, unless the DO bit needs one.
+    package func query(id: UInt16, edns: EDNS? = EDNS()) -> Message {
+        var edns = edns
+        if wantsDNSSEC {
+            edns = edns ?? EDNS()
+            edns?.isDNSSECOK = true
+        }
+        return .query(
+            id: id, name: WireName(name), type: type,
+            options: QueryOptions(wantsRecursion: wantsRecursion, edns: edns))
+    }
+}
+
+/// Reads a reply's octets as an answer to `question`.
+///
+/// - Throws: ``QueryFailure/malformed(_:)``, saying what was wrong and at which octet.
+package func testimony(
+    fromWire octets: [UInt8], for question: Question, source: Testimony.Source
+) throws(QueryFailure) -> Testimony {
+    let message: Message
+    do throws(WireError) { message = try Message(decoding: octets) } catch {
+        throw .malformed("\(error)")
+    }
+    return try testimony(from: message, for: question, source: source)
+}
+
+/// Reads a message as an answer to `question`: it must be a response and repeat the question.
+///
+/// The caller has matched the ID and seen to the TC bit. Answers are kept in the order received.
+///
+/// - Throws: ``QueryFailure/malformed(_:)`` when the message answers something else.
+package func testimony(
+    from message: Message, for question: Question, source: Testimony.Source
+) throws(QueryFailure) -> Testimony {
+    guard message.flags.isResponse else {
+        throw .malformed("a query came back, not a response (the QR bit is clear)")
+    }
+    guard message.flags.opcode == 0 else {
+        throw .malformed("it answers an operation of kind \(message.flags.opcode), not a query")
+    }
+    try checkEcho(of: question, in: message)
+    return Testimony(
+        question: question, code: message.code, answers: message.answers,
+        negativeTTLSeconds: negativeTTLSeconds(message, question),
+        isAuthenticData: message.flags.isAuthenticData, source: source)
+}
+
+/// The question must come back as it was asked: a reply to another question, forged or stale, would
+/// otherwise be taken for ours. Source: RFC 5452 §9.1.
+///
+/// A server that could not read or would not serve the query may leave the question out, as long as
+/// it claims nothing about the name.
+private func checkEcho(of question: Question, in message: Message) throws(QueryFailure) {
+    let claimsNothing =
+        message.code != .noError && message.code != .noSuchName && message.answers.isEmpty
+    if message.questions.isEmpty, claimsNothing { return }
+    guard message.questions.count == 1, let echo = message.questions.first else {
+        throw .malformed("it repeats \(message.questions.count) questions instead of ours")
+    }
+    guard echo.name == WireName(question.name), echo.type == question.type,
+        echo.recordClass == 1
+    else {
+        throw .malformed(
+            "it answers \(echo.name) \(echo.type), not \(question.name) \(question.type)")
+    }
+}
+
+/// How long a negative answer holds: the smaller of the SOA's TTL and minimum.
+///
+/// Nil for positive answers and failures, and without an SOA of a zone around the name at the end of
+/// the alias chain: a stranger's SOA says nothing of it. Source: RFC 2308 §2, §3, §5.
+private func negativeTTLSeconds(_ message: Message, _ question: Question) -> UInt32? {
+    guard message.code == .noError || message.code == .noSuchName else { return nil }
+    let name = chainEnd(from: WireName(question.name), message.answers)
+    let isAnswered = message.answers.contains {
+        $0.name == name && ($0.type == question.type || question.type == .any)
+    }
+    guard message.code == .noSuchName || !isAnswered else { return nil }
+    return message.authorities.compactMap { record -> UInt32? in
+        guard case .soa(let soa) = record.data, record.recordClass == 1,
+            name.isSameOrUnder(record.name)
+        else { return nil }
+        return min(record.ttlSeconds, soa.minimumSeconds)
+    }.min()
+}
+
+/// Follows the aliases in `answers`, in any order, at most as many times as there are records.
+private func chainEnd(from start: WireName, _ answers: [ResourceRecord]) -> WireName {
+    var aliases: [WireName: WireName] = [:]
+    for record in answers where record.type == .cname && record.recordClass == 1 {
+        if case .name(let target) = record.data, aliases[record.name] == nil {
+            aliases[record.name] = target
+        }
+    }
+    var name = start
+    for _ in 0..<aliases.count {
+        guard let next = aliases[name] else { break }
+        name = next
+    }
+    return name
+}

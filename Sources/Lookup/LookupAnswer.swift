@@ -1,0 +1,220 @@
+public import HTTPDNSNames
+public import HTTPDNSWire
+
+/// The outcome of one question, positive or negative, with where it came from.
+public struct LookupAnswer: Sendable, Hashable {
+    /// What was answered.
+    public let testimony: Testimony
+    /// Seconds this answer may still be used: the smallest TTL of the alias chain, or the negative
+    /// TTL; 0 when it must not be kept. At most ``AnswerLife/maximumSeconds``.
+    public let ttlSeconds: UInt32
+    /// True when it came from the cache, without asking.
+    public let isCached: Bool
+    /// Sources that were asked before, and why each gave nothing usable.
+    public let attempts: [LookupAttempt]
+
+    public init(
+        testimony: Testimony, ttlSeconds: UInt32, isCached: Bool, attempts: [LookupAttempt] = []
+    ) {
+        self.testimony = testimony
+        self.ttlSeconds = ttlSeconds
+        self.isCached = isCached
+        self.attempts = attempts
+    }
+
+    /// The addresses at the end of the alias chain, in the order received.
+    public var addresses: [IPAddress] { AliasChain(testimony).addresses }
+
+    /// The alias names, in chain order; the name asked for is not among them.
+    public var aliases: [WireName] { AliasChain(testimony).aliases }
+
+    /// What kind of answer this is.
+    public var outcome: Outcome {
+        if testimony.code == .noSuchName { return .noSuchName }
+        guard testimony.code == .noError else { return .serverFailure(testimony.code) }
+        return AliasChain(testimony).end.isEmpty ? .noData : .records
+    }
+
+    /// The kinds of answer.
+    public enum Outcome: Sendable, Hashable {
+        /// Records of the type asked for.
+        case records
+        /// The name exists, without records of that type. Source: RFC 2308 §2.2.
+        case noData
+        /// NXDOMAIN. Source: RFC 2308 §2.1.
+        case noSuchName
+        /// SERVFAIL, REFUSED and the like: the server answered, with a failure.
+        case serverFailure(ResponseCode)
+    }
+}
+
+/// One source that gave nothing usable.
+public struct LookupAttempt: Sendable, Hashable {
+    /// The back-end's label.
+    public let resolver: String
+    public let reason: Reason
+
+    public init(resolver: String, reason: Reason) {
+        self.resolver = resolver
+        self.reason = reason
+    }
+
+    /// Why it was not usable.
+    public enum Reason: Sendable, Hashable {
+        /// It answered with a code that settles nothing.
+        case answered(ResponseCode)
+        /// It answered "no address" without saying how long that holds.
+        case emptyAnswer
+        case failed(QueryFailure)
+    }
+}
+
+/// Why a lookup ended without an answer.
+public enum LookupFailure: Error, Sendable, Hashable {
+    /// Every source failed; the attempts say how, in the order asked.
+    case exhausted(question: Question, attempts: [LookupAttempt])
+    /// The deadline passed first.
+    case timedOut(question: Question, attempts: [LookupAttempt])
+    /// There is no source that can be asked for this type.
+    case noSource(question: Question)
+    case cancelled
+
+    /// A bounded label, safe in metrics and JSON.
+    public var label: String {
+        switch self {
+        case .exhausted(_, let attempts): LookupFailure.headline(attempts)?.label ?? "exhausted"
+        case .timedOut: "timed_out"
+        case .noSource: "no_source"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// All attempts, in the order asked.
+    public var attempts: [LookupAttempt] {
+        switch self {
+        case .exhausted(_, let attempts), .timedOut(_, let attempts): attempts
+        case .noSource, .cancelled: []
+        }
+    }
+
+    /// The most telling failure among several: an identity not proven before anything else, a
+    /// time-out last.
+    static func headline(_ attempts: [LookupAttempt]) -> QueryFailure? {
+        attempts.compactMap { attempt in
+            if case .failed(let failure) = attempt.reason { failure } else { nil }
+        }.max { rank($0) < rank($1) }
+    }
+
+    private static func rank(_ failure: QueryFailure) -> Int {
+        switch failure {
+        case .untrusted: 7
+        case .misconfigured: 6
+        case .rejected: 5
+        case .malformed: 4
+        case .httpStatus: 3
+        case .unreachable: 2
+        case .timedOut: 1
+        default: 0
+        }
+    }
+}
+
+extension LookupFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .exhausted(let question, let attempts):
+            "no source could answer for \(question.name)" + LookupFailure.list(attempts)
+        case .timedOut(let question, let attempts):
+            "no answer in time for \(question.name)" + LookupFailure.list(attempts)
+        case .noSource(let question):
+            "no configured source can be asked for \(question.name) type \(question.type.name)"
+        case .cancelled: "the lookup was cancelled"
+        }
+    }
+
+    private static func list(_ attempts: [LookupAttempt]) -> String {
+        attempts.map { "\n  \($0.resolver): \($0.reason)" }.joined()
+    }
+}
+
+extension LookupAttempt.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .answered(let code): "it answered \(code.name)"
+        case .emptyAnswer: "it answered without an address"
+        case .failed(let failure): failure.description
+        }
+    }
+}
+
+/// Follows the aliases of an answer from the name asked for to the records at the end.
+///
+/// Records are taken wherever they stand in the section; a chain that loops ends where it would
+/// repeat. Records of names that the chain does not reach are ignored: they answer another question.
+struct AliasChain: Sendable {
+    let aliases: [WireName]
+    /// The records of the asked type at the chain's last name.
+    let end: [ResourceRecord]
+    /// The smallest TTL over aliases and end; nil when there is neither.
+    let ttlSeconds: UInt32?
+
+    var addresses: [IPAddress] {
+        end.compactMap { if case .address(let address) = $0.data { address } else { nil } }
+    }
+
+    init(_ testimony: Testimony) {
+        let wanted = testimony.question.type
+        var name = WireName(testimony.question.name)
+        var aliases: [WireName] = []
+        var seen: Set<WireName> = [name]
+        var ttl: UInt32?
+        while wanted != .cname,
+            let (target, seconds) = AliasChain.alias(of: name, in: testimony.answers),
+            seen.insert(target).inserted
+        {
+            ttl = min(ttl ?? seconds, seconds)
+            aliases.append(target)
+            name = target
+        }
+        self.aliases = aliases
+        end = testimony.answers.filter {
+            $0.name == name && $0.recordClass == 1 && ($0.type == wanted || wanted == .any)
+        }
+        for record in end { ttl = min(ttl ?? record.ttlSeconds, record.ttlSeconds) }
+        ttlSeconds = ttl
+    }
+
+    private static func alias(
+        of name: WireName, in records: [ResourceRecord]
+    ) -> (WireName, UInt32)? {
+        for record in records
+        where record.type == .cname && record.recordClass == 1 && record.name == name {
+            if case .name(let target) = record.data { return (target, record.ttlSeconds) }
+        }
+        return nil
+    }
+}
+
+/// How long an answer lives.
+package enum AnswerLife {
+    /// Source: RFC 8767 §4 recommends a cap of 7 days on stored TTLs.
+    package static let maximumSeconds: UInt32 = 604_800
+    /// Source: RFC 2308 §5: "one to three hours have been found to work well"; we take the larger.
+    package static let maximumNegativeSeconds: UInt32 = 10_800
+
+    /// Seconds to keep an answer: the smallest TTL of its chain, or the negative TTL; 0: not at all.
+    ///
+    /// A server failure is not kept here: it says nothing about the name.
+    package static func seconds(of testimony: Testimony) -> UInt32 {
+        let chain = AliasChain(testimony)
+        switch testimony.code {
+        case .noError where !chain.end.isEmpty:
+            return min(chain.ttlSeconds ?? 0, maximumSeconds)
+        case .noError, .noSuchName:
+            guard let negative = testimony.negativeTTLSeconds else { return 0 }
+            return min(negative, chain.ttlSeconds ?? negative, maximumNegativeSeconds)
+        default:
+            return 0
+        }
+    }
+}

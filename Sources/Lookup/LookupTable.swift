@@ -1,0 +1,74 @@
+/// What makes two lookups the same: they then share one asking and one cache entry.
+package struct LookupKey: Sendable, Hashable {
+    package let question: Question
+    /// Which chain of sources is asked, and under which parameters; one resolver, one scope.
+    package let scope: String
+
+    package init(question: Question, scope: String) {
+        self.question = question
+        self.scope = scope
+    }
+}
+
+/// Names one waiter of one lookup.
+package struct WaiterID: Sendable, Hashable {
+    package let number: UInt64
+}
+
+/// Joins equal questions: one lookup in flight per key, any number of waiters.
+///
+/// Rules:
+/// 1. The first waiter of a key starts its lookup, later ones join it.
+/// 2. A waiter may leave at any moment; when the last leaves, the lookup is stopped.
+/// 3. A lookup that ends answers every waiter that is still there, once.
+package struct LookupTable<Waiter: Sendable>: Sendable {
+    package enum Joining: Sendable, Hashable {
+        case start(WaiterID)
+        case join(WaiterID)
+
+        package var waiter: WaiterID {
+            switch self {
+            case .start(let id), .join(let id): id
+            }
+        }
+    }
+
+    package enum Leaving: Sendable, Hashable {
+        /// Others still wait, or the waiter was already answered.
+        case nothing
+        case stop(LookupKey)
+    }
+
+    private var waiting: [LookupKey: [WaiterID: Waiter]] = [:]
+    private var keys: [WaiterID: LookupKey] = [:]
+    private var nextNumber: UInt64 = 0
+
+    package init() {}
+
+    package mutating func join(_ key: LookupKey, _ waiter: Waiter) -> Joining {
+        nextNumber &+= 1
+        let id = WaiterID(number: nextNumber)
+        let isFirst = waiting[key] == nil
+        waiting[key, default: [:]][id] = waiter
+        keys[id] = key
+        return isFirst ? .start(id) : .join(id)
+    }
+
+    /// Takes a waiter out; gives it back so that it can be told.
+    package mutating func leave(_ id: WaiterID) -> (Waiter?, Leaving) {
+        guard let key = keys.removeValue(forKey: id) else { return (nil, .nothing) }
+        let waiter = waiting[key]?.removeValue(forKey: id)
+        guard let left = waiting[key], left.isEmpty else { return (waiter, .nothing) }
+        waiting[key] = nil
+        return (waiter, .stop(key))
+    }
+
+    /// Ends a lookup: everybody who waits for it.
+    package mutating func finish(_ key: LookupKey) -> [Waiter] {
+        guard let waiters = waiting.removeValue(forKey: key) else { return [] }
+        for id in waiters.keys { keys[id] = nil }
+        return waiters.sorted { $0.key.number < $1.key.number }.map(\.value)
+    }
+
+    package var isEmpty: Bool { waiting.isEmpty }
+}

@@ -1,0 +1,91 @@
+internal import CHTTPDNSOpenSSL
+
+/// A parsed certificate: one reference to OpenSSL's own, released with the last owner.
+package final class Certificate: @unchecked Sendable {
+    // Safety: an X509 is not changed after parsing; OpenSSL counts its references and fills its
+    // caches under a lock of its own.
+    let raw: OpaquePointer
+
+    /// Takes over the caller's reference.
+    init(owning raw: OpaquePointer) { self.raw = raw }
+
+    deinit { X509_free(raw) }
+
+    /// Parses one certificate in DER; octets after its end are refused.
+    ///
+    /// - Throws: ``CertificateError``.
+    package convenience init(der: [UInt8]) throws(CertificateError) {
+        defer { ERR_clear_error() }
+        let parsed = der.withUnsafeBufferPointer { octets -> OpaquePointer? in
+            guard var cursor = octets.baseAddress.map(Optional.some) else { return nil }
+            guard let raw = d2i_X509(nil, &cursor, octets.count) else { return nil }
+            guard cursor == octets.baseAddress?.advanced(by: octets.count) else {
+                X509_free(raw)
+                return nil
+            }
+            return raw
+        }
+        guard let parsed else { throw .malformed(number: 1, LastError.text) }
+        self.init(owning: parsed)
+    }
+
+    /// Parses every certificate in PEM text, in order; text between the blocks is passed over.
+    ///
+    /// - Throws: ``CertificateError``, also when there is none.
+    package static func all(pem: String) throws(CertificateError) -> [Certificate] {
+        defer { ERR_clear_error() }
+        let octets = Array(pem.utf8)
+        guard let count = Int32(exactly: octets.count), count > 0 else { throw .none }
+        guard let source = BIO_new_mem_buf(octets, count) else {
+            throw .malformed(number: 0, LastError.text)
+        }
+        defer { BIO_free(source) }
+        // BIO_new_mem_buf borrows the octets.
+        return try withExtendedLifetime(octets) { () throws(CertificateError) in
+            try all(from: source)
+        }
+    }
+
+    static func all(from source: OpaquePointer) throws(CertificateError) -> [Certificate] {
+        ERR_clear_error()
+        var certificates: [Certificate] = []
+        while let raw = PEM_read_bio_X509(source, nil, nil, nil) {
+            certificates.append(Certificate(owning: raw))
+        }
+        // A PEM text ends with "no start line"; any other error is a broken block.
+        guard chttpdns_error_is_end_of_pem(ERR_peek_last_error()) == 1 else {
+            throw .malformed(number: certificates.count + 1, LastError.text)
+        }
+        guard !certificates.isEmpty else { throw .none }
+        return certificates
+    }
+}
+
+/// Why octets are not a certificate.
+package enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible {
+    case none
+    /// Counted from 1; the text is OpenSSL's.
+    case malformed(number: Int, String)
+    /// It parses, but this part of it does not.
+    case part(String)
+
+    package var description: String {
+        switch self {
+        case .none: "no certificate: expected '-----BEGIN CERTIFICATE-----' (PEM) or DER"
+        case .malformed(let number, let text): "certificate \(number) is malformed: \(text)"
+        case .part(let what): "the certificate's \(what)"
+        }
+    }
+}
+
+/// The newest entry of OpenSSL's error queue, as text.
+enum LastError {
+    static var text: String {
+        let code = ERR_peek_last_error()
+        guard code != 0 else { return "unknown error" }
+        var buffer = [CChar](repeating: 0, count: 256)
+        ERR_error_string_n(code, &buffer, buffer.count)
+        let octets = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return String(decoding: octets, as: UTF8.self)
+    }
+}

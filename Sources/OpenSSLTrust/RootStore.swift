@@ -1,0 +1,151 @@
+internal import CHTTPDNSOpenSSL
+internal import HTTPDNSPlatform
+internal import HTTPDNSTrust
+
+/// The trusted roots of one ``TrustPolicy/Roots`` value in an `X509_STORE`, shared by all verifiers
+/// of the process that use the value and loaded before any handshake.
+///
+/// Because: reading the system's bundle takes 40 to 80 ms, for every connection if it is left to
+/// libcurl. Source: measured, libcurl 7.88.1.
+final class RootStore: @unchecked Sendable {
+    // Safety: an X509_STORE locks itself; it is not configured after `init`.
+    let raw: OpaquePointer
+
+    /// The store of `roots`: the one in use if there is one, else loaded now.
+    ///
+    /// A file is read once while a verifier uses it: what changes in it later is not seen.
+    static func shared(_ roots: TrustPolicy.Roots) throws(TrustSetupError) -> RootStore {
+        if let store = stores.withLock({ $0.store(for: roots) }) { return store }
+        let loaded = try RootStore(roots, environment: { environment($0) })
+        return stores.withLock { $0.keep(loaded, for: roots) }
+    }
+
+    /// Loads `roots`; `environment` gives the value of an environment variable.
+    ///
+    /// - Throws: ``TrustSetupError``.
+    init(
+        _ roots: TrustPolicy.Roots, environment: (String) -> String?
+    ) throws(TrustSetupError) {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        guard let raw = X509_STORE_new() else { throw .unexpected(LastError.text) }
+        self.raw = raw
+        switch roots {
+        case .system: try addSystem(environment)
+        case .file(let path): try addFile(path)
+        case .directory(let path): try addDirectory(path)
+        case .pem(let text): try addPEM(text)
+        }
+    }
+
+    deinit { X509_STORE_free(raw) }
+
+    private struct Stores {
+        private struct Weak { weak var store: RootStore? }
+        private var weakly: [TrustPolicy.Roots: Weak] = [:]
+        private var system: RootStore?
+
+        func store(for roots: TrustPolicy.Roots) -> RootStore? {
+            roots == .system ? system : weakly[roots]?.store
+        }
+
+        /// Keeps `loaded`, unless another thread was faster; the system's roots for good.
+        mutating func keep(_ loaded: RootStore, for roots: TrustPolicy.Roots) -> RootStore {
+            if let present = store(for: roots) { return present }
+            if roots == .system {
+                system = loaded
+            } else {
+                weakly = weakly.filter { $0.value.store != nil }
+                weakly[roots] = Weak(store: loaded)
+            }
+            return loaded
+        }
+    }
+
+    private static let stores = Locked(Stores())
+
+    static func environment(_ name: String) -> String? {
+        guard let value = chttpdns_environment(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+
+    /// `SSL_CERT_DIR` replaces the directory and `SSL_CERT_FILE` the file, each by itself, as in
+    /// OpenSSL. A hashed directory is read as it is needed, so that nothing is loaded up front.
+    private func addSystem(_ environment: (String) -> String?) throws(TrustSetupError) {
+        let file = environment(String(cString: X509_get_default_cert_file_env()))
+        if let file { try addFile(file) }
+        if let directories = environment(String(cString: X509_get_default_cert_dir_env())) {
+            try addLookup(directories)
+            return
+        }
+        let directories = [
+            RootStore.usualDirectory, String(cString: X509_get_default_cert_dir()),
+        ]
+        if let hashed = directories.first(where: { chttpdns_is_hashed_directory($0) == 1 }) {
+            try addLookup(hashed)
+            return
+        }
+        guard file == nil else { return }
+        let bundles = [String(cString: X509_get_default_cert_file())] + RootStore.usualBundles
+        for bundle in bundles {
+            do { return try addFile(bundle) } catch { continue }
+        }
+        throw .noSystemRoots(tried: directories + bundles)
+    }
+
+    /// Source: Debian ca-certificates, and most others link to it.
+    private static let usualDirectory = "/etc/ssl/certs"
+    /// Source: Debian, Fedora and Alpine ca-certificates packages.
+    private static let usualBundles = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/ssl/cert.pem",
+    ]
+
+    private func addDirectory(_ path: String) throws(TrustSetupError) {
+        guard chttpdns_is_hashed_directory(path) == 1 else { throw .notHashed(path: path) }
+        try addLookup(path)
+    }
+
+    private func addLookup(_ directories: String) throws(TrustSetupError) {
+        guard let lookup = X509_STORE_add_lookup(raw, X509_LOOKUP_hash_dir()),
+            chttpdns_lookup_add_directory(lookup, directories) == 1
+        else { throw .unexpected(LastError.text) }
+    }
+
+    private func addFile(_ path: String) throws(TrustSetupError) {
+        guard let source = BIO_new_file(path, "r") else {
+            throw .unreadable(path: path, reason: LastError.text)
+        }
+        defer { BIO_free(source) }
+        let certificates: [Certificate]
+        do { certificates = try Certificate.all(from: source) } catch {
+            throw RootStore.error(error, source: path)
+        }
+        try add(certificates)
+    }
+
+    private func addPEM(_ text: String) throws(TrustSetupError) {
+        let certificates: [Certificate]
+        do { certificates = try Certificate.all(pem: text) } catch {
+            throw RootStore.error(error, source: "the given PEM text")
+        }
+        try add(certificates)
+    }
+
+    private func add(_ certificates: [Certificate]) throws(TrustSetupError) {
+        for certificate in certificates {
+            guard X509_STORE_add_cert(raw, certificate.raw) == 1 else {
+                throw .unexpected(LastError.text)
+            }
+        }
+    }
+
+    private static func error(_ error: CertificateError, source: String) -> TrustSetupError {
+        switch error {
+        case .none: .noCertificates(source: source)
+        case .malformed(let number, _): .malformedCertificate(source: source, number: number)
+        case .part(let what): .unexpected(what)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package import HTTPDNSLookup
+package import HTTPDNSNames
+internal import HTTPDNSPlatform
+
+/// The gathering of a host's addresses, families side by side.
+final class GatheringDriver: Stoppable {
+    private struct State {
+        var gathering: AddressGathering
+        var work: [any Stoppable] = []
+        var delay: AlarmID?
+        var isDone = false
+    }
+
+    private let host: HostName
+    private let alarms: any AlarmSource
+    private let clock: any MonotonicSource
+    private let deliver: @Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void
+    private let state: Locked<State>
+
+    init(
+        _ host: HostName, families: Set<IPAddress.Family>, resolver: Resolver,
+        deliver: @escaping @Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void
+    ) {
+        self.host = host
+        alarms = resolver.alarms
+        clock = resolver.clock
+        self.deliver = deliver
+        state = Locked(State(gathering: AddressGathering(families: families)))
+    }
+
+    func answered(_ family: IPAddress.Family, _ outcome: AddressGathering.Outcome) {
+        perform { $0.gathering.answered(family, outcome) }
+    }
+
+    func add(_ work: (any Stoppable)?) {
+        guard let work else { return }
+        state.withLock { $0.work.append(work) }
+    }
+
+    /// Stops what is still being asked for this host; its waiters are told by the pending answer.
+    func stop() {
+        let (work, delay) = state.withLock { state in
+            state.isDone = true
+            defer { state.work = [] }
+            return (state.work, state.delay)
+        }
+        delay.map(alarms.cancel)
+        for lookup in work { lookup.stop() }
+    }
+
+    private func perform(_ step: (inout State) -> [AddressGathering.Action]) {
+        let (actions, outcomes, delay) = state.withLock { state in
+            guard !state.isDone else {
+                return ([AddressGathering.Action](), state.gathering.outcomes, AlarmID?.none)
+            }
+            let actions = step(&state)
+            if actions.contains(.finish) { state.isDone = true }
+            return (actions, state.gathering.outcomes, state.delay)
+        }
+        for action in actions {
+            switch action {
+            case .armDelay(let milliseconds):
+                let alarm = alarms.schedule(
+                    at: clock.now().adding(milliseconds: milliseconds)
+                ) { self.perform { $0.gathering.delayOver() } }
+                state.withLock { $0.delay = alarm }
+            case .disarmDelay: delay.map(alarms.cancel)
+            case .finish:
+                do throws(ResolutionFailure) {
+                    deliver(.success(try ResolvedHost(host: host, outcomes: outcomes)))
+                } catch {
+                    deliver(.failure(error))
+                }
+            }
+        }
+    }
+}
+
+extension Resolver {
+    /// Starts finding a host's addresses; `deliver` is called once, possibly before this returns.
+    package func startResolving(
+        _ host: Host, families: Set<IPAddress.Family>? = nil, patience: Duration? = nil,
+        deliver: @escaping @Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void
+    ) -> (any Stoppable)? {
+        let families = families ?? options.families
+        switch host {
+        case .address(let address):
+            deliver(.success(ResolvedHost(literal: address)))
+            return nil
+        case .name(let name) where Resolver.isLocalhost(name):
+            deliver(.success(ResolvedHost(host: host, literals: Resolver.loopback(families))))
+            return nil
+        case .name(let name):
+            let driver = GatheringDriver(
+                name, families: families, resolver: self, deliver: deliver)
+            for family in [IPAddress.Family.ipv6, .ipv4] where families.contains(family) {
+                let work = startLookup(.addresses(of: name, family), patience: patience) {
+                    driver.answered(family, $0)
+                }
+                driver.add(work)
+            }
+            return driver
+        }
+    }
+
+    /// `localhost` and names under it never leave the machine. Source: RFC 6761 §6.3.
+    private static func isLocalhost(_ name: HostName) -> Bool {
+        name.text == "localhost" || name.text.hasSuffix(".localhost")
+    }
+
+    private static func loopback(_ families: Set<IPAddress.Family>) -> [IPAddress] {
+        [
+            families.contains(.ipv4) ? IPAddress(octets: [127, 0, 0, 1]) : nil,
+            families.contains(.ipv6)
+                ? IPAddress(octets: [UInt8](repeating: 0, count: 15) + [1]) : nil,
+        ].compactMap { $0 }
+    }
+}

@@ -1,0 +1,247 @@
+internal import CHTTPDNSCurl
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSTrust
+
+/// One exchange while the engine runs it: what libcurl's callbacks say, turned into what the observer
+/// is told. Lives and dies on the engine's thread.
+///
+///     connecting ── gate ──▶ cleared ── head ──▶ body ──▶ ended
+///
+/// Rules:
+/// 1. Nothing is read from the body source and nothing is believed of a response before the gate
+///    (``clear(address:port:)``) has let the request out.
+/// 2. The first failure recorded is the one reported; libcurl's code is only asked without one.
+/// 3. A cancelled exchange tells its observer nothing but the end.
+final class ActiveTransfer {
+    let id: TransferID
+    let request: TransportRequest
+    let observer: any TransferObserver
+    let control: Transfer
+    let route: RouteRegistry.Key
+    let lines: RouteRegistry.Lines
+    var easy: EasyHandle
+    /// Set once libcurl has seen ``lines``.
+    var hasRun = false
+    private(set) var failure: TransportFailure?
+    private(set) var timers: TransferTimers
+    private(set) var upload: Upload
+    private(set) var isBodyPaused = false
+    private var head: HeadReader
+    private var isCleared = false
+    private var bodyOctets: Int64 = 0
+    private let verdict = Locked<TrustFailure?>(nil)
+
+    init(
+        id: TransferID, request: TransportRequest, observer: any TransferObserver,
+        control: Transfer, easy: consuming EasyHandle,
+        route: RouteRegistry.Key, lines: RouteRegistry.Lines, now: Monotonic
+    ) {
+        self.id = id
+        self.request = request
+        self.observer = observer
+        self.control = control
+        self.easy = easy
+        self.route = route
+        self.lines = lines
+        timers = TransferTimers(request.limits, now: now)
+        upload = Upload(request.body)
+        head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
+    }
+
+    /// The pauses that hold at this moment, as libcurl counts them.
+    var pauses: Int32 {
+        (isBodyPaused ? Int32(CURLPAUSE_RECV) : 0) | (upload.isPending ? Int32(CURLPAUSE_SEND) : 0)
+    }
+
+    func resumeBody() { isBodyPaused = false }
+    func resumeUpload() { upload.isPending = false }
+
+    /// The moment after which the exchange has waited too long, and for what.
+    func due() -> (at: Monotonic, phase: TransportFailure.Phase) {
+        let wait: TransferTimers.Wait
+        if !isCleared {
+            wait = .connection
+        } else if isBodyPaused || upload.isPending {
+            wait = .ourselves
+        } else {
+            wait = head.isComplete || !upload.isComplete ? .octets : .response
+        }
+        return timers.due(wait)
+    }
+
+    /// Counts what was heard since the last call as heard at `now`.
+    func settleTimers(now: Monotonic) {
+        timers.settle(now: now, isWaitingForUs: isBodyPaused || upload.isPending)
+    }
+
+    func ending(_ code: CURLcode) -> Ending {
+        Ending(
+            code: code,
+            text: easy.explanation(of: code).replacing(
+                lines.name, with: request.origin.host.uriText),
+            scheme: request.origin.scheme, isCleared: isCleared, hasHead: head.isComplete,
+            refusal: verdict.withLock { $0 }, host: request.origin.host)
+    }
+
+    /// The address of the connection used last; nil when there was none.
+    var remote: Endpoint? {
+        guard let text = easy.text(CURLINFO_PRIMARY_IP), let address = try? IPAddress(text),
+            let number = UInt16(exactly: easy.long(CURLINFO_PRIMARY_PORT)),
+            let port = Port(number)
+        else { return nil }
+        return planned(address.octets, port: port.number)
+    }
+
+    func facts() -> TransferFacts {
+        var facts = TransferFacts()
+        facts.remote = remote
+        facts.isReused = isReused
+        facts.connectedMilliseconds = milliseconds(CURLINFO_CONNECT_TIME_T)
+        facts.securedMilliseconds = milliseconds(CURLINFO_APPCONNECT_TIME_T)
+        facts.firstByteMilliseconds = milliseconds(CURLINFO_STARTTRANSFER_TIME_T)
+        facts.totalMilliseconds = milliseconds(CURLINFO_TOTAL_TIME_T) ?? 0
+        facts.sentOctets = easy.offset(CURLINFO_SIZE_UPLOAD_T) + easy.long(CURLINFO_REQUEST_SIZE)
+        facts.receivedOctets =
+            easy.offset(CURLINFO_SIZE_DOWNLOAD_T) + easy.long(CURLINFO_HEADER_SIZE)
+        if isReused {
+            facts.connectedMilliseconds = nil
+            facts.securedMilliseconds = nil
+        }
+        return facts
+    }
+
+    private var isReused: Bool { easy.long(CURLINFO_NUM_CONNECTS) == 0 }
+
+    /// Source: libcurl counts in microseconds; 0 is a step that did not happen.
+    private func milliseconds(_ which: CURLINFO) -> Double? {
+        let microseconds = easy.offset(which)
+        return microseconds > 0 ? Double(microseconds) / 1_000 : nil
+    }
+
+    /// The endpoint of the route with these octets; nil when we never meant to go there.
+    private func planned(_ octets: [UInt8], port: UInt16) -> Endpoint? {
+        guard port == request.route.port.number,
+            let address = request.route.addresses.first(where: { $0.octets == octets })
+        else { return nil }
+        return Endpoint(address: address, port: request.route.port)
+    }
+}
+
+// What libcurl's callbacks ask. All run on the engine's thread, inside a libcurl call.
+extension ActiveTransfer {
+    /// The second assert on where we connect: an address that is not of the route is refused here even
+    /// if libcurl came by it.
+    func permits(_ octets: [UInt8], port: UInt16) -> IPAddress? {
+        planned(octets, port: port)?.address
+    }
+
+    func arm(tlsContext: UnsafeMutableRawPointer) -> Bool {
+        timers.heard()
+        guard let verifier = request.verifier else { return false }
+        let verdict = verdict
+        verdict.withLock { $0 = nil }
+        let isArmed = verifier.arm(sslContext: tlsContext, for: request.origin.host) { result in
+            if case .failure(let refusal) = result { verdict.withLock { $0 = refusal } }
+        }
+        if !isArmed {
+            record(.unavailable("the verifier could not take over the certificate check"))
+        }
+        return isArmed
+    }
+
+    /// The last gate, before every request, on reused connections too: true lets the request out.
+    func clear(address: String, port: Int32) -> Bool {
+        isCleared = false
+        guard !control.isCancelled else { return false }
+        guard let octets = (try? IPAddress(address))?.octets, let number = UInt16(exactly: port),
+            let remote = planned(octets, port: number)
+        else {
+            record(.unexpected("the connection leads to \(address), which is not of the route"))
+            return false
+        }
+        var facts = ConnectionFacts(remote: remote, isReused: isReused)
+        var peer: VerifiedPeer?
+        if request.origin.scheme == .https {
+            guard let ssl = httpdns_curl_get_ssl(easy.raw), let verifier = request.verifier else {
+                record(.unexpected("the connection has no TLS session to ask for a proof"))
+                return false
+            }
+            do { peer = try verifier.proof(ssl: ssl, for: request.origin.host) } catch {
+                record(.untrusted(error))
+                return false
+            }
+            facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
+        }
+        isCleared = true
+        timers.heard()
+        observer.verified(peer, connection: facts)
+        return !control.isCancelled
+    }
+
+    /// False ends the exchange.
+    func received(headLine line: UnsafeRawBufferPointer) -> Bool {
+        timers.heard()
+        guard !control.isCancelled, isCleared else { return false }
+        do {
+            guard case .final(let status, let version, let fields) = try head.read(line: line)
+            else { return true }
+            let url = HTTPURL(origin: request.origin, target: request.target)
+            observer.received(
+                ResponseHead(url: url, status: status, version: version, fields: fields))
+            return true
+        } catch {
+            record(error)
+            return false
+        }
+    }
+
+    enum BodyReply {
+        case taken
+        /// Not taken: libcurl keeps it and offers it again.
+        case pause
+        case end
+    }
+
+    func received(body: UnsafeRawBufferPointer) -> BodyReply {
+        timers.heard()
+        guard !control.isCancelled, isCleared else { return .end }
+        if isBodyPaused { return .pause }
+        guard head.isComplete else {
+            record(.malformedResponse("a body came without a final response head"))
+            return .end
+        }
+        guard !body.isEmpty else { return .taken }
+        bodyOctets += Int64(body.count)
+        if let limit = request.limits.maximumBodyOctets, bodyOctets > limit {
+            record(.bodyTooLarge)
+            return .end
+        }
+        if observer.received(body: body) == .pause { isBodyPaused = true }
+        return control.isCancelled ? .end : .taken
+    }
+
+    /// The octets put into `buffer`, or one of libcurl's signals.
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard !control.isCancelled, isCleared else { return httpdns_curl_abort_read }
+        switch upload.read(into: buffer) {
+        case .filled(let count):
+            timers.heard()
+            return count
+        case .end: return 0
+        case .pending: return httpdns_curl_pause_read
+        case .failed(let text):
+            record(.bodySourceFailed(text))
+            return httpdns_curl_abort_read
+        }
+    }
+
+    func rewind(to position: Int64) -> Bool {
+        upload.rewind(to: position)
+    }
+
+    func record(_ failure: TransportFailure) {
+        if self.failure == nil { self.failure = failure }
+    }
+}

@@ -1,0 +1,111 @@
+internal import CHTTPDNSCurl
+
+/// One libcurl easy handle with the memory that it points into; all of it freed together.
+///
+/// Used on the engine's thread only. Options that libcurl refuses are remembered in ``refusal``: a
+/// transfer with one refused option must not start, since each option is a promise.
+struct EasyHandle: ~Copyable {
+    let raw: UnsafeMutableRawPointer
+    private(set) var refusal: String?
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var lists: [UnsafeMutablePointer<curl_slist>] = []
+
+    /// Nil when memory is short.
+    init?() {
+        guard let raw = httpdns_curl_easy_init() else { return nil }
+        self.raw = raw
+        errorText = .allocate(capacity: httpdns_curl_error_octets)
+        errorText.initialize(repeating: 0, count: httpdns_curl_error_octets)
+        note(httpdns_curl_set_error_buffer(raw, errorText), CURLOPT_ERRORBUFFER)
+    }
+
+    deinit {
+        httpdns_curl_easy_cleanup(raw)
+        for list in lists { httpdns_curl_list_free(list) }
+        errorText.deallocate()
+    }
+
+    mutating func set(_ option: CURLoption, _ value: Int) {
+        note(httpdns_curl_set_long(raw, option, value), option)
+    }
+
+    mutating func set(_ option: CURLoption, _ value: Bool) {
+        set(option, value ? 1 : 0)
+    }
+
+    mutating func set(_ option: CURLoption, offset value: Int64) {
+        note(httpdns_curl_set_offset(raw, option, value), option)
+    }
+
+    /// libcurl copies the text; nil takes a default away.
+    mutating func set(_ option: CURLoption, _ text: String?) {
+        note(httpdns_curl_set_text(raw, option, text), option)
+    }
+
+    mutating func set(_ option: CURLoption, lines: [String]) {
+        var list: UnsafeMutablePointer<curl_slist>?
+        for line in lines {
+            guard let longer = httpdns_curl_list_append(list, line) else {
+                httpdns_curl_list_free(list)
+                note(CURLE_OUT_OF_MEMORY, option)
+                return
+            }
+            list = longer
+        }
+        guard let list else { return }
+        lists.append(list)
+        note(httpdns_curl_set_list(raw, option, list), option)
+    }
+
+    /// `context` must outlive the handle.
+    mutating func set(
+        _ callbacks: httpdns_curl_callbacks, context: UnsafeMutableRawPointer
+    ) {
+        note(
+            httpdns_curl_set_callbacks(raw, callbacks, context), CURLOPT_PREREQFUNCTION)
+    }
+
+    borrowing func pause(_ directions: Int32) -> CURLcode {
+        httpdns_curl_easy_pause(raw, directions)
+    }
+
+    borrowing func long(_ which: CURLINFO) -> Int64 { httpdns_curl_get_long(raw, which) }
+    borrowing func offset(_ which: CURLINFO) -> Int64 { httpdns_curl_get_offset(raw, which) }
+
+    borrowing func text(_ which: CURLINFO) -> String? {
+        httpdns_curl_get_text(raw, which).map { String(cString: $0) }
+    }
+
+    /// libcurl's own words about a failure, fit for a log: printable ASCII.
+    borrowing func explanation(of code: CURLcode) -> String {
+        let words = String(cString: errorText)
+        let text = words.isEmpty ? String(cString: httpdns_curl_easy_text(code)) : words
+        return String(
+            decoding: text.utf8.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
+    }
+
+    private mutating func note(_ code: CURLcode, _ option: CURLoption) {
+        guard code != CURLE_OK, refusal == nil else { return }
+        let why = String(cString: httpdns_curl_easy_text(code))
+        refusal = "libcurl refused option \(option.rawValue): \(why)"
+    }
+}
+
+/// The libcurl multi handle: its connections, its name table. Used on the engine's thread only.
+struct MultiHandle: ~Copyable {
+    let raw: UnsafeMutableRawPointer
+
+    /// Nil when memory is short.
+    init?() {
+        guard let raw = httpdns_curl_multi_init() else { return nil }
+        self.raw = raw
+        httpdns_curl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, MultiHandle.idleConnections)
+    }
+
+    deinit { httpdns_curl_multi_cleanup(raw) }
+
+    /// Connections kept for reuse.
+    ///
+    /// Because: a quarter of the usual 1,024 descriptors of a process.
+    private static let idleConnections = 256
+}

@@ -1,0 +1,212 @@
+internal import CHTTPDNSCurl
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSTrust
+
+/// Runs all exchanges of one transport on one thread: the only code that touches libcurl handles.
+///
+/// A turn: take the mail · let libcurl work · report what ended · end what waited too long · sleep in
+/// `curl_multi_poll` until a socket, a wake-up or the next time limit.
+///
+/// Rules:
+/// 1. Handles are added, removed and freed between libcurl calls only, never inside a callback.
+/// 2. Each exchange is told `finished` once, after its handle has left libcurl's hands.
+/// 3. Without an exchange for a while (``usualDrowsyMilliseconds``) the thread closes its connections and ends; the
+///    next request starts another.
+final class Engine {
+    private let mailbox: Mailbox
+    private let multi: MultiHandle
+    private let clock = SystemMonotonicClock()
+    private var routes = RouteRegistry()
+    private var transfers: [TransferID: ActiveTransfer] = [:]
+    private var ids: [UnsafeMutableRawPointer: TransferID] = [:]
+    private var newcomers: [ActiveTransfer] = []
+    private let drowsyMilliseconds: Int64
+    private var idleSince: Monotonic
+
+    private init(
+        _ mailbox: Mailbox, _ multi: consuming MultiHandle, drowsyMilliseconds: Int64
+    ) {
+        self.mailbox = mailbox
+        self.drowsyMilliseconds = drowsyMilliseconds
+        self.multi = multi
+        idleSince = clock.now()
+    }
+
+    /// The body of the engine's thread.
+    static func run(_ mailbox: Mailbox, drowsyMilliseconds: Int64) {
+        if let text = httpdns_curl_open() {
+            return Engine.refuseAll(mailbox, .unavailable(String(cString: text)))
+        }
+        guard let multi = MultiHandle() else {
+            return Engine.refuseAll(mailbox, .unexpected("no memory for libcurl"))
+        }
+        mailbox.attach(multi: multi.raw)
+        Engine(mailbox, multi, drowsyMilliseconds: drowsyMilliseconds).turn()
+    }
+
+    /// Ends every exchange that is posted, until there is none left.
+    static func refuseAll(_ mailbox: Mailbox, _ failure: TransportFailure) {
+        repeat {
+            for case .start(_, _, let observer, _) in mailbox.take().commands {
+                observer.finished(.failure(failure))
+            }
+        } while !mailbox.sleepIfEmpty()
+    }
+
+    private func turn() {
+        while true {
+            let batch = mailbox.take()
+            for command in batch.commands { obey(command) }
+            if batch.isClosed {
+                mailbox.detach()
+                return endAll(.cancelled)
+            }
+            let performed = httpdns_curl_multi_perform(multi.raw)
+            guard performed == CURLM_OK else { return giveUp(performed) }
+            for transfer in newcomers { transfer.hasRun = true }
+            newcomers = []
+            reap()
+            let now = clock.now()
+            guard let due = expire(now: now) else { return }
+            let polled = httpdns_curl_multi_poll(
+                multi.raw, Int32(clamping: due.millisecondsLeft(from: now)))
+            guard polled == CURLM_OK else { return giveUp(polled) }
+        }
+    }
+
+    /// The multi handle is broken: ends all exchanges and this thread; the next begins anew.
+    private func giveUp(_ code: CURLMcode) {
+        let failure = TransportFailure.unexpected(String(cString: httpdns_curl_multi_text(code)))
+        endAll(failure)
+        Engine.refuseAll(mailbox, failure)
+    }
+
+    private func obey(_ command: Command) {
+        switch command {
+        case .start(let id, let request, let observer, let control):
+            start(id, request, observer, control)
+        case .cancel(let id):
+            if let transfer = transfers[id] { end(transfer, .failure(.cancelled)) }
+        case .resume(let id):
+            guard let transfer = transfers[id], transfer.isBodyPaused else { return }
+            transfer.resumeBody()
+            applyPauses(transfer)
+        case .bodyReady(let id):
+            guard let transfer = transfers[id], transfer.upload.isPending else { return }
+            transfer.resumeUpload()
+            applyPauses(transfer)
+        }
+    }
+
+    private func applyPauses(_ transfer: ActiveTransfer) {
+        // May call back into the transfer at once, with what libcurl had kept.
+        let code = transfer.easy.pause(transfer.pauses)
+        if code != CURLE_OK { end(transfer, result(transfer, code)) }
+    }
+
+    private func start(
+        _ id: TransferID, _ request: TransportRequest, _ observer: any TransferObserver,
+        _ control: Transfer
+    ) {
+        if control.isCancelled { return observer.finished(.failure(.cancelled)) }
+        if let obstacle = RequestFields.obstacle(request) {
+            return observer.finished(.failure(.unavailable(obstacle)))
+        }
+        guard let easy = EasyHandle() else {
+            return observer.finished(.failure(.unexpected("no memory for libcurl")))
+        }
+        let isTLS = request.origin.scheme == .https
+        let key = RouteRegistry.Key(
+            addresses: request.route.addresses, port: request.route.port,
+            policy: isTLS ? request.verifier?.fingerprint : nil)
+        let lines = routes.take(key)
+        let transfer = ActiveTransfer(
+            id: id, request: request, observer: observer, control: control, easy: easy,
+            route: key, lines: lines, now: clock.now())
+        transfers[id] = transfer
+        ids[transfer.easy.raw] = id
+        transfer.easy.describe(request, over: lines)
+        transfer.easy.set(
+            TransferCallbacks.all(withTLS: isTLS),
+            context: Unmanaged.passUnretained(transfer).toOpaque())
+        if let refusal = transfer.easy.refusal {
+            return end(transfer, .failure(.unavailable(refusal)))
+        }
+        if case .stream(let source) = request.body {
+            source.whenReadable { [mailbox] in _ = mailbox.post(.bodyReady(id)) }
+        }
+        let code = httpdns_curl_multi_add(multi.raw, transfer.easy.raw)
+        guard code == CURLM_OK else {
+            let text = String(cString: httpdns_curl_multi_text(code))
+            return end(transfer, .failure(.unexpected(text)))
+        }
+        newcomers.append(transfer)
+    }
+
+    /// Reports the exchanges that libcurl has ended.
+    private func reap() {
+        var code = CURLE_OK
+        while let easy = httpdns_curl_multi_next_done(multi.raw, &code) {
+            guard let id = ids[easy], let transfer = transfers[id] else { continue }
+            end(transfer, result(transfer, code))
+        }
+    }
+
+    private func result(
+        _ transfer: ActiveTransfer, _ code: CURLcode
+    ) -> Result<TransferFacts, TransportFailure> {
+        if let failure = transfer.failure ?? transfer.ending(code).failure {
+            return .failure(failure)
+        }
+        return .success(transfer.facts())
+    }
+
+    /// Ends what has waited too long; the next moment at which something could be due, or nil when the
+    /// thread is to end.
+    private func expire(now: Monotonic) -> Monotonic? {
+        var next = Monotonic.distantFuture
+        for transfer in Array(transfers.values) {
+            transfer.settleTimers(now: now)
+            let due = transfer.due()
+            if due.at <= now {
+                end(transfer, .failure(.timedOut(phase: due.phase)))
+            } else {
+                next = min(next, due.at)
+            }
+        }
+        guard transfers.isEmpty else {
+            idleSince = now
+            return next
+        }
+        let drowsy = idleSince.adding(milliseconds: drowsyMilliseconds)
+        if drowsy <= now, mailbox.sleepIfEmpty() { return nil }
+        return drowsy <= now ? now : drowsy
+    }
+
+    private func endAll(_ failure: TransportFailure) {
+        for transfer in Array(transfers.values) { end(transfer, .failure(failure)) }
+    }
+
+    private func end(
+        _ transfer: ActiveTransfer, _ result: Result<TransferFacts, TransportFailure>
+    ) {
+        guard transfers.removeValue(forKey: transfer.id) != nil else { return }
+        let remote = transfer.remote
+        ids[transfer.easy.raw] = nil
+        newcomers.removeAll { $0 === transfer }
+        httpdns_curl_multi_remove(multi.raw, transfer.easy.raw)
+        routes.release(transfer.route, untold: transfer.hasRun ? [] : transfer.lines.removals)
+        guard !transfer.control.isCancelled else {
+            return transfer.observer.finished(.failure(.cancelled))
+        }
+        if case .failure = result, let remote { transfer.observer.failed(at: remote) }
+        transfer.observer.finished(result)
+    }
+
+    /// How long a thread without work lives on.
+    ///
+    /// Because: as long as an idle connection may be used again (``EasyHandle``: 70 s).
+    static let usualDrowsyMilliseconds: Int64 = 70_000
+}

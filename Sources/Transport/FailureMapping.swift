@@ -1,0 +1,62 @@
+internal import CHTTPDNSCurl
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+internal import HTTPDNSTrust
+
+/// How libcurl ended a transfer, and how far it had come.
+struct Ending {
+    let code: CURLcode
+    /// libcurl's words, already fit for a log.
+    let text: String
+    let scheme: Scheme
+    /// The request was let out on a connection.
+    let isCleared: Bool
+    let hasHead: Bool
+    /// What the verifier said of the certificate, if it refused.
+    let refusal: TrustFailure?
+    let host: Host
+
+    /// Nil for success. What our own callbacks recorded goes before this.
+    var failure: TransportFailure? {
+        if let refusal, !isCleared { return .untrusted(refusal) }
+        switch code {
+        case CURLE_OK:
+            return hasHead ? nil : .malformedResponse("the connection gave no response head")
+        case CURLE_COULDNT_CONNECT: return .cannotConnect(text)
+        case CURLE_OPERATION_TIMEDOUT: return .timedOut(phase: isCleared ? .total : .connect)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            return .untrusted(secondOpinion)
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
+            CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
+            return isCleared ? lost : .handshakeFailed(text)
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
+            CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SSL_SHUTDOWN_FAILED:
+            return broken
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
+            return .malformedResponse(text)
+        case CURLE_SEND_FAIL_REWIND: return .bodySourceFailed("it could not be sent again: " + text)
+        // libcurl's name for a header line beyond its own limit (100 KiB in 7.88).
+        case CURLE_OUT_OF_MEMORY where isCleared && !hasHead: return .headTooLarge
+        case Ending.tooLarge: return .headTooLarge
+        default: return .unexpected("\(text) (libcurl code \(code.rawValue))")
+        }
+    }
+
+    /// Before the request went out, a broken connection means the peer could not be reached.
+    private var broken: TransportFailure {
+        if isCleared { return lost }
+        return scheme == .https ? .handshakeFailed(text) : .cannotConnect(text)
+    }
+
+    private var lost: TransportFailure { .connectionLost(text, hadResponse: hasHead) }
+
+    /// libcurl itself refused a name that our verifier had accepted.
+    private var secondOpinion: TrustFailure {
+        var facts = TrustFailure.Facts(host: host)
+        facts.detail = text
+        return TrustFailure(code: .wrongName, facts: facts)
+    }
+
+    /// `CURLE_TOO_LARGE`, younger than the headers built with. Source: curl 8.6.0, curl.h.
+    private static let tooLarge = CURLcode(rawValue: 100)
+}

@@ -1,0 +1,139 @@
+internal import HTTPDNSExchange
+
+/// Reads response heads from the lines that libcurl hands over: status line, fields, blank line.
+///
+///     status ── status line ──▶ fields ── blank line ──▶ status (1xx)
+///                                           └──────────▶ body (final): trailers are ignored
+///
+/// Rules:
+/// 1. A line that is not HTTP ends the exchange: nothing is guessed.
+/// 2. Folded lines are joined by one space. Source: RFC 9112 §5.2.
+/// 3. Two different `Content-Length` values end the exchange. Source: RFC 9112 §6.3.
+/// 4. All lines count against the limit: interim heads and trailers too.
+struct HeadReader {
+    enum Outcome: Hashable {
+        case more
+        case final(status: Int, version: HTTPVersion, fields: HTTPFields)
+    }
+
+    private enum Part {
+        case status
+        case fields
+        case body
+    }
+
+    private let maximumOctets: Int
+    private var octetCount = 0
+    private var part = Part.status
+    private var status = 0
+    private var version = HTTPVersion.http11
+    private var lines: [(name: String, value: String)] = []
+
+    init(maximumOctets: Int) {
+        self.maximumOctets = maximumOctets
+    }
+
+    var isComplete: Bool { part == .body }
+
+    mutating func read(line raw: UnsafeRawBufferPointer) throws(TransportFailure) -> Outcome {
+        let (sum, overflow) = octetCount.addingReportingOverflow(raw.count)
+        guard !overflow, sum <= maximumOctets else { throw .headTooLarge }
+        octetCount = sum
+        let line = HeadReader.withoutLineEnd(raw)
+        switch part {
+        case .body: return .more
+        case .status:
+            try readStatus(line)
+            part = .fields
+            return .more
+        case .fields:
+            guard line.isEmpty else {
+                try readField(line)
+                return .more
+            }
+            return try endHead()
+        }
+    }
+
+    private mutating func endHead() throws(TransportFailure) -> Outcome {
+        defer { lines = [] }
+        guard status >= 200 else {
+            part = .status
+            return .more
+        }
+        var fields = HTTPFields()
+        for line in lines {
+            do { try fields.append(line.name, line.value) } catch {
+                throw .malformedResponse("in the response head: \(error)")
+            }
+        }
+        let lengths = Set(
+            fields.all("Content-Length").flatMap { $0.split(separator: ",") }
+                .map { HeadReader.trimmed(Array($0.utf8)[...]) })
+        guard lengths.count <= 1 else {
+            throw .malformedResponse("the response states two different lengths")
+        }
+        part = .body
+        return .final(status: status, version: version, fields: fields)
+    }
+
+    private mutating func readStatus(_ line: ArraySlice<UInt8>) throws(TransportFailure) {
+        let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, let version = HeadReader.version(parts[0]) else {
+            throw .malformedResponse("the response does not begin with an HTTP status line")
+        }
+        let digits = parts[1]
+        guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }),
+            let status = Int(String(decoding: digits, as: UTF8.self)), status >= 100
+        else { throw .malformedResponse("the status code is not a number from 100 to 999") }
+        self.version = version
+        self.status = status
+    }
+
+    private mutating func readField(_ line: ArraySlice<UInt8>) throws(TransportFailure) {
+        if let first = line.first, first == 0x20 || first == 0x09 {
+            guard let last = lines.popLast() else {
+                throw .malformedResponse("the first header field begins with a space")
+            }
+            lines.append((last.name, last.value + " " + HeadReader.trimmed(line)))
+            return
+        }
+        guard let colon = line.firstIndex(of: 0x3A) else {
+            throw .malformedResponse("a header line has no colon")
+        }
+        lines.append(
+            (HeadReader.text(line[..<colon]), HeadReader.trimmed(line[(colon + 1)...])))
+    }
+
+    private static func version(_ text: ArraySlice<UInt8>) -> HTTPVersion? {
+        switch String(decoding: text, as: UTF8.self) {
+        case "HTTP/1.0": .http10
+        case "HTTP/1.1": .http11
+        case "HTTP/2", "HTTP/2.0": .http2
+        default: nil
+        }
+    }
+
+    private static func withoutLineEnd(_ raw: UnsafeRawBufferPointer) -> ArraySlice<UInt8> {
+        var line = Array(raw)[...]
+        if line.last == 0x0A { line.removeLast() }
+        if line.last == 0x0D { line.removeLast() }
+        return line
+    }
+
+    private static func trimmed(_ octets: ArraySlice<UInt8>) -> String {
+        let isSpace = { (octet: UInt8) in octet == 0x20 || octet == 0x09 }
+        guard let first = octets.firstIndex(where: { !isSpace($0) }),
+            let last = octets.lastIndex(where: { !isSpace($0) })
+        else { return "" }
+        return text(octets[first...last])
+    }
+
+    /// UTF-8 where it is, otherwise one character an octet. Source: RFC 9110 §5.5 (ISO-8859-1).
+    private static func text(_ octets: ArraySlice<UInt8>) -> String {
+        if let text = String(validating: octets, as: UTF8.self) { return text }
+        var text = ""
+        for octet in octets { text.unicodeScalars.append(Unicode.Scalar(octet)) }
+        return text
+    }
+}

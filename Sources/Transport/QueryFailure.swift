@@ -1,0 +1,26 @@
+package import HTTPDNSExchange
+package import HTTPDNSLookup
+internal import HTTPDNSTrust
+
+extension QueryFailure {
+    /// What a failed exchange with a resolver means to a lookup.
+    package init(_ failure: TransportFailure) {
+        switch failure {
+        case .cannotConnect(let why): self = .unreachable(why)
+        case .untrusted(let failure):
+            let line = failure.description.split(separator: "\n").first.map(String.init)
+            self = .untrusted(line ?? failure.label)
+        // No certificate was judged, so nothing was proven.
+        case .handshakeFailed(let why): self = .untrusted("the TLS handshake failed: \(why)")
+        case .timedOut: self = .timedOut(tries: 1)
+        case .connectionLost(let why, _): self = .unreachable(why)
+        case .malformedResponse(let why): self = .malformed(why)
+        case .headTooLarge: self = .malformed("the HTTP header section is too large")
+        case .bodyTooLarge: self = .malformed("the HTTP body is larger than any answer")
+        case .bodySourceFailed(let why): self = .unexpected(why)
+        case .cancelled: self = .cancelled
+        case .unavailable(let why): self = .misconfigured(why)
+        case .unexpected(let why): self = .unexpected(why)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+
+/// The header lines of a request in libcurl's spelling.
+enum RequestFields {
+    /// - `Name: value` is sent; `Name;` sends an empty value; `Name:` keeps libcurl from adding one.
+    ///
+    /// Fields that frame the message or steer the connection are left out: they are the transport's to
+    /// write, and a second `Content-Length` or `Transfer-Encoding` is how requests are smuggled.
+    /// Source: RFC 9112 §11.2; curl's documentation of CURLOPT_HTTPHEADER.
+    static func lines(_ fields: HTTPFields) -> [String] {
+        var lines: [String] = []
+        for field in fields.fields where !isOurs(field) {
+            let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
+            lines.append(isBlank ? field.name + ";" : "\(field.name): \(field.value)")
+        }
+        for name in ["Accept", "Expect", "Content-Type", "User-Agent"]
+        where name == "Expect" || !fields.contains(name) {
+            lines.append(name + ":")
+        }
+        return lines
+    }
+
+    private static func isOurs(_ field: HTTPFields.Field) -> Bool {
+        let name = field.name.lowercased()
+        return ours.contains(name) || (name == "te" && field.value != "trailers")
+    }
+
+    private static let ours: Set<String> = [
+        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade",
+        "proxy-connection", "expect", "http2-settings",
+    ]
+
+    /// What keeps a request from being tried; nil when nothing does.
+    static func obstacle(_ request: TransportRequest) -> String? {
+        if request.origin.scheme == .https, request.verifier == nil {
+            return "https without a verifier: nothing could prove who the peer is"
+        }
+        guard request.target.utf8.first == 0x2F,
+            request.target.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return "the target must begin with '/' and hold printable ASCII without spaces" }
+        switch (request.method, request.body) {
+        case (.head, .bytes), (.head, .stream): return "a HEAD request cannot carry a body"
+        case (_, .stream(let source)) where source.length == nil && request.version == .http10:
+            return "HTTP/1.0 cannot carry a body of unknown length"
+        case (_, .stream(let source)) where (source.length ?? 0) < 0:
+            return "a body cannot have a negative length"
+        default: break
+        }
+        return request.method.text == "CONNECT" ? "CONNECT is for proxies" : nil
+    }
+}

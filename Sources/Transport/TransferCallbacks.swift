@@ -1,0 +1,112 @@
+internal import CHTTPDNSCurl
+internal import HTTPDNSNames
+
+/// The functions that libcurl calls during a transfer.
+///
+/// All are called on the engine's thread, inside a libcurl call of the engine, with an
+/// ``ActiveTransfer`` that the engine keeps alive until its handle is freed. None may block, add,
+/// remove or free a handle.
+enum TransferCallbacks {
+    static func all(withTLS isTLS: Bool) -> httpdns_curl_callbacks {
+        httpdns_curl_callbacks(
+            body: takeBody, header: takeHeadLine, read: fillUpload, seek: rewindUpload,
+            open_socket: openSocket, resolve: refuseToResolve, before_request: clearRequest,
+            tls_context: isTLS ? armTLS : nil)
+    }
+}
+
+private func transfer(_ context: UnsafeMutableRawPointer) -> ActiveTransfer {
+    Unmanaged<ActiveTransfer>.fromOpaque(context).takeUnretainedValue()
+}
+
+/// Called with each piece of the decoded body; answers with the octets taken.
+private func takeBody(
+    _ octets: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    // libcurl passes a size of 1, and at most CURL_MAX_WRITE_SIZE octets.
+    let buffer = UnsafeRawBufferPointer(start: octets, count: size &* count)
+    return switch transfer(context).received(body: buffer) {
+    case .taken: buffer.count
+    case .pause: httpdns_curl_pause_body
+    // Any other number than the count ends the transfer; a count of 0 cannot.
+    case .end: buffer.isEmpty ? 1 : 0
+    }
+}
+
+/// Called with each line of each head and of the trailers.
+private func takeHeadLine(
+    _ octets: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    let buffer = UnsafeRawBufferPointer(start: octets, count: size &* count)
+    guard transfer(context).received(headLine: buffer) else { return buffer.isEmpty ? 1 : 0 }
+    return buffer.count
+}
+
+/// Called when the connection takes more of the request body.
+private func fillUpload(
+    _ octets: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return httpdns_curl_abort_read }
+    return transfer(context).fill(
+        UnsafeMutableRawBufferPointer(start: octets, count: size &* count))
+}
+
+/// Called when libcurl repeats a request on a fresh connection.
+private func rewindUpload(
+    _ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32
+) -> Int32 {
+    guard let context, origin == SEEK_SET, transfer(context).rewind(to: Int64(offset)) else {
+        return CURL_SEEKFUNC_FAIL
+    }
+    return CURL_SEEKFUNC_OK
+}
+
+/// Called before each connection attempt. Refuses an address that the route does not name: the attack
+/// is any way, known or not, by which libcurl would come to another address.
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
+    _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let context, let address else { return httpdns_curl_no_socket }
+    let facts = httpdns_curl_address_of(address)
+    let octets = withUnsafeBytes(of: facts.octets) { Array($0.prefix(facts.count)) }
+    guard let planned = transfer(context).permits(octets, port: facts.port) else {
+        return httpdns_curl_no_socket
+    }
+    return httpdns_curl_open_socket(address, planned.zone)
+}
+
+/// Called when libcurl would resolve a name: never wanted, since addresses come with the route.
+private func refuseToResolve(
+    _ state: UnsafeMutableRawPointer?, _ reserved: UnsafeMutableRawPointer?,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    1
+}
+
+/// Called once a connection, before its TLS handshake.
+private func armTLS(
+    _ easy: UnsafeMutableRawPointer?, _ tlsContext: UnsafeMutableRawPointer?,
+    _ context: UnsafeMutableRawPointer?
+) -> CURLcode {
+    guard let context, let tlsContext, transfer(context).arm(tlsContext: tlsContext) else {
+        return CURLE_ABORTED_BY_CALLBACK
+    }
+    return CURLE_OK
+}
+
+/// Called before every request, on fresh and on reused connections.
+private func clearRequest(
+    _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?,
+    _ local: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
+) -> Int32 {
+    guard let context, let remote,
+        transfer(context).clear(address: String(cString: remote), port: remotePort)
+    else { return CURL_PREREQFUNC_ABORT }
+    return CURL_PREREQFUNC_OK
+}

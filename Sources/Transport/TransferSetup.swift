@@ -1,0 +1,121 @@
+internal import CHTTPDNSCurl
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+
+/// Says to libcurl what a request means. The comment at each group says what would happen without it.
+extension EasyHandle {
+    mutating func describe(_ request: TransportRequest, over lines: RouteRegistry.Lines) {
+        setDestination(request, over: lines)
+        setSilence()
+        setTLS(request)
+        setConnection(request)
+        setMessage(request)
+    }
+
+    /// The URL keeps the host we mean; only the connection goes elsewhere.
+    private mutating func setDestination(
+        _ request: TransportRequest, over lines: RouteRegistry.Lines
+    ) {
+        set(CURLOPT_URL, request.origin.description + "/")
+        set(CURLOPT_REQUEST_TARGET, request.target)
+        set(CURLOPT_CONNECT_TO, lines: [lines.connectTo])
+        set(CURLOPT_RESOLVE, lines: lines.resolve)
+    }
+
+    /// Otherwise libcurl would take proxies from the environment, follow redirects to hosts that
+    /// nobody resolved or verified, speak other protocols, or send passwords from a file.
+    private mutating func setSilence() {
+        set(CURLOPT_PROXY, "")
+        set(CURLOPT_NOPROXY, "*")
+        set(CURLOPT_FOLLOWLOCATION, false)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        set(CURLOPT_DISALLOW_USERNAME_IN_URL, true)
+        set(CURLOPT_NOSIGNAL, true)
+        set(CURLOPT_NOPROGRESS, true)
+    }
+
+    /// The verifier is the judge; libcurl's own name check stays as a second one. Its roots are taken
+    /// away (reading them costs 40 ms a connection), and its session cache too: a resumed session
+    /// would skip the verifier.
+    private mutating func setTLS(_ request: TransportRequest) {
+        guard request.origin.scheme == .https else { return }
+        set(CURLOPT_SSL_VERIFYPEER, true)
+        set(CURLOPT_SSL_VERIFYHOST, 2)
+        set(CURLOPT_CAINFO, nil)
+        set(CURLOPT_CAPATH, nil)
+        set(CURLOPT_SSL_SESSIONID_CACHE, false)
+        // Source: RFC 8996: 1.0 and 1.1 must not be used.
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        // No option is on: early data above all, which would leave before the proof.
+        set(CURLOPT_SSL_OPTIONS, 0)
+    }
+
+    private mutating func setConnection(_ request: TransportRequest) {
+        set(CURLOPT_HTTP_VERSION, EasyHandle.version(request.version))
+        set(CURLOPT_HTTP09_ALLOWED, false)
+        // Wait for a handshake under way rather than make a connection for each of many requests.
+        set(CURLOPT_PIPEWAIT, request.origin.scheme == .https && request.version == .http2)
+        set(CURLOPT_TCP_NODELAY, true)
+        set(
+            CURLOPT_CONNECTTIMEOUT_MS,
+            Int(
+                clamping: min(
+                    max(request.limits.connectMilliseconds, 1), EasyHandle.longestMilliseconds)))
+        set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, EasyHandle.attemptDelayMilliseconds)
+        set(CURLOPT_MAXAGE_CONN, EasyHandle.idleSeconds)
+        set(CURLOPT_MAXLIFETIME_CONN, EasyHandle.lifetimeSeconds)
+    }
+
+    private mutating func setMessage(_ request: TransportRequest) {
+        set(CURLOPT_HTTPHEADER, lines: RequestFields.lines(request.fields))
+        set(CURLOPT_ACCEPT_ENCODING, request.decodesContent ? "" : nil)
+        set(CURLOPT_HTTP_TRANSFER_DECODING, true)
+        set(CURLOPT_TRANSFER_ENCODING, false)
+        switch request.body {
+        case .none where request.method == .head: set(CURLOPT_NOBODY, true)
+        case .none where EasyHandle.needsLength.contains(request.method.text):
+            setUpload(length: 0)
+        case .none: set(CURLOPT_HTTPGET, true)
+        case .bytes(let octets): setUpload(length: Int64(octets.count))
+        case .stream(let source): setUpload(length: source.length ?? -1)
+        }
+        set(CURLOPT_CUSTOMREQUEST, request.method.text)
+    }
+
+    /// A length of -1 makes HTTP/1.1 send chunks; HTTP/2 frames either way.
+    private mutating func setUpload(length: Int64) {
+        set(CURLOPT_UPLOAD, true)
+        set(CURLOPT_INFILESIZE_LARGE, offset: length)
+    }
+
+    private static func version(_ version: HTTPVersion) -> Int {
+        switch version {
+        case .http10: Int(CURL_HTTP_VERSION_1_0)
+        case .http11: Int(CURL_HTTP_VERSION_1_1)
+        case .http2: Int(CURL_HTTP_VERSION_2TLS)
+        }
+    }
+
+    /// Methods whose requests say that they have no body. Source: RFC 9110 §8.6.
+    private static let needsLength: Set<String> = ["POST", "PUT", "PATCH"]
+
+    /// Source: RFC 8305 §5, "Connection Attempt Delay".
+    private static let attemptDelayMilliseconds = 250
+
+    /// A connection idle for longer is not used again.
+    ///
+    /// Because: nginx closes after 75 s; a request sent into a closing connection is lost.
+    private static let idleSeconds = 70
+
+    /// A connection older than this is not used again.
+    ///
+    /// Because: as long as a server's move to another machine may take to be noticed at the most.
+    private static let lifetimeSeconds = 3_600
+
+    /// The longest time in milliseconds that libcurl takes: it adds it to others in 32 bits.
+    ///
+    /// Because: one day; every deadline of ours is kept by our own timers anyway.
+    private static let longestMilliseconds: Int64 = 86_400_000
+}

@@ -1,0 +1,47 @@
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+
+/// The three time limits of one exchange.
+struct TransferTimers {
+    /// What the exchange is waiting for.
+    enum Wait {
+        case connection
+        case response
+        case octets
+        /// Our observer or our body source: only the whole deadline runs.
+        case ourselves
+    }
+
+    private let deadline: Monotonic
+    private let connectDeadline: Monotonic
+    private let idleMilliseconds: Int64
+    private var lastHeard: Monotonic
+    private var hasHeard = false
+
+    init(_ limits: TransportLimits, now: Monotonic) {
+        deadline = limits.deadline
+        connectDeadline = now.adding(milliseconds: max(limits.connectMilliseconds, 1))
+        idleMilliseconds = max(limits.idleMilliseconds, 1)
+        lastHeard = now
+    }
+
+    /// Something moved. The clock is read once a turn of the loop, not here.
+    mutating func heard() { hasHeard = true }
+
+    mutating func settle(now: Monotonic, isWaitingForUs: Bool) {
+        if hasHeard || isWaitingForUs { lastHeard = now }
+        hasHeard = false
+    }
+
+    func due(_ wait: Wait) -> (at: Monotonic, phase: TransportFailure.Phase) {
+        let idle = lastHeard.adding(milliseconds: idleMilliseconds)
+        let step: (at: Monotonic, phase: TransportFailure.Phase) =
+            switch wait {
+            case .connection: (connectDeadline, .connect)
+            case .response: (idle, .response)
+            case .octets: (idle, .idle)
+            case .ourselves: (.distantFuture, .total)
+            }
+        return step.at < deadline ? step : (deadline, .total)
+    }
+}

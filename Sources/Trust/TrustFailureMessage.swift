@@ -1,0 +1,133 @@
+internal import HTTPDNSNames
+
+/// The message for people: what failed, what was presented, what was configured, what to do next.
+extension TrustFailure {
+    var message: String {
+        var lines = [headline]
+        if let detail = facts.detail { lines.append("  TLS library:      \(detail)") }
+        if code == .wrongName || code == .malformedName, let leaf = facts.chain.first {
+            lines += TrustFailure.column("Names in it:", TrustFailure.names(of: leaf))
+        }
+        lines += TrustFailure.column(chainTitle, facts.chain.map(TrustFailure.line))
+        if !facts.configuredPins.isEmpty {
+            let pattern = facts.pinPattern.map { "   (\($0))" } ?? ""
+            var pins = facts.configuredPins.map(\.description)
+            pins[pins.count - 1] += pattern
+            lines += TrustFailure.column("Configured pins:", pins)
+        }
+        lines.append("  Rule:             \(code.rule)")
+        lines.append(advice)
+        return lines.joined(separator: "\n")
+    }
+
+    private var headline: String {
+        let host = facts.host
+        switch code {
+        case .noPinMatched: return "No pin matched for \(host)."
+        case .wrongName: return "The certificate is not for \(host)."
+        case .badReferenceName: return "\(host) is not a name a certificate could prove."
+        case .malformedName: return "The certificate for \(host) contains a malformed name."
+        case .expired: return "The certificate chain of \(host) has expired\(moment(\.notAfter))."
+        case .notYetValid:
+            return "The certificate chain of \(host) is not valid yet\(moment(\.notBefore))."
+        case .unknownIssuer: return "The certificate of \(host) leads to no trusted root."
+        case .selfSigned: return "The certificate of \(host) is self-signed and not trusted."
+        case .badSignature: return "A signature in the certificate chain of \(host) is wrong."
+        case .weakSignature: return "A signature in the certificate chain of \(host) is too weak."
+        case .weakKey: return "A key in the certificate chain of \(host) is too weak."
+        case .notForServers: return "The certificate of \(host) is not meant for servers."
+        case .notACA: return "The certificate of \(host) was issued by one that is no authority."
+        case .pathTooLong: return "The certificate chain of \(host) is longer than allowed."
+        case .nameConstraint: return "An authority of \(host) may not issue for that name."
+        case .revoked: return "A certificate in the chain of \(host) was revoked."
+        case .noCertificate: return "\(host) presented no certificate."
+        case .policyChanged: return "The open connection to \(host) proves nothing here."
+        case .badCertificate: return "The certificate chain of \(host) breaks a rule."
+        default: return "\(host) could not be verified (\(label))."
+        }
+    }
+
+    private var advice: String {
+        switch code {
+        case .noPinMatched:
+            "If the key was rotated on purpose, add the first line's pin; otherwise treat this as "
+                + "interception."
+        case .wrongName:
+            "Check that the address belongs to \(facts.host): this is what a hijacked name looks "
+                + "like."
+        case .expired, .notYetValid:
+            "Check this machine's clock; if it is right, the server needs a new certificate."
+        case .unknownIssuer, .selfSigned:
+            "If this authority is yours, add its certificate to the roots; if not, treat this as "
+                + "interception. A server that leaves out its intermediate looks like this, too."
+        case .policyChanged: "Close the connection and open one under this policy."
+        case .unexpected: "This is a fault of the library or of its set-up; please report it."
+        default: "The server's certificate has to be replaced; nothing was sent to it."
+        }
+    }
+
+    private var chainTitle: String {
+        [.noPinMatched, .wrongName, .malformedName, .policyChanged].contains(code)
+            ? "Verified chain:" : "Chain:"
+    }
+
+    /// ` (2025-01-01T00:00:00Z, now 2026-…)`: the first bound in the chain that `now` breaks.
+    private func moment(_ bound: KeyPath<CertificateFacts, WallTime>) -> String {
+        guard let now = facts.now else { return "" }
+        let broken = facts.chain.map { $0[keyPath: bound] }
+            .first { bound == \.notAfter ? $0 < now : now < $0 }
+        return broken.map { " (\($0.iso8601); now \(now.iso8601))" } ?? ""
+    }
+
+    private static func line(_ certificate: CertificateFacts) -> String {
+        "\(certificate.pin)  \(certificate.subject.isEmpty ? "(no subject)" : certificate.subject)"
+    }
+
+    private static func names(of certificate: CertificateFacts) -> [String] {
+        let all =
+            certificate.dnsNames.map(NameMatcher.escaped)
+            + certificate.ipAddresses.map { octets in
+                IPAddress(octets: octets)?.description ?? "an address of \(octets.count) octets"
+            }
+        guard !all.isEmpty else { return ["none (no dNSName or iPAddress in subjectAltName)"] }
+        let shown = all.prefix(shownNames)
+        return shown + (all.count > shown.count ? ["and \(all.count - shown.count) more"] : [])
+    }
+
+    private static func column(_ title: String, _ values: [String]) -> [String] {
+        values.enumerated().map { index, value in
+            let head = index == 0 ? title : ""
+            let pad = String(repeating: " ", count: max(1, columnWidth - head.utf8.count))
+            return "  " + head + pad + value
+        }
+    }
+
+    /// Because: more would push the advice off the screen.
+    private static let shownNames = 10
+    /// Because: one more than the longest title.
+    private static let columnWidth = 18
+}
+
+extension WallTime {
+    /// `2026-11-30T02:01:07Z`. Source: RFC 3339 §5.6; days to dates as in Howard Hinnant's
+    /// "chrono-compatible low-level date algorithms", `civil_from_days`.
+    package var iso8601: String {
+        let (days, second) = secondsSince1970.quotientAndRemainder(dividingBy: 86_400)
+        let day = second < 0 ? days - 1 : days
+        let secondOfDay = second < 0 ? second + 86_400 : second
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let dayOfMonth = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let two = { (number: Int64) in number < 10 ? "0\(number)" : "\(number)" }
+        let padded = String(repeating: "0", count: max(0, 4 - "\(year)".utf8.count)) + "\(year)"
+        return "\(padded)-\(two(month))-\(two(dayOfMonth))T\(two(secondOfDay / 3_600)):"
+            + "\(two(secondOfDay / 60 % 60)):\(two(secondOfDay % 60))Z"
+    }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+public import FoundationNetworking
+@_exported public import HTTPDNS
+internal import HTTPDNSClient
+@_exported public import HTTPDNSInterception
+
+extension HTTPDNS {
+    /// Makes the sessions of a configuration send through HTTPDNS, built-in resolvers.
+    ///
+    /// To be called before the session is made, which copies its configuration.
+    ///
+    /// - Throws: ``SetupFault``.
+    public static func install(into configuration: URLSessionConfiguration) throws(SetupFault) {
+        try HTTPDNS().install(into: configuration)
+    }
+
+    /// Makes a session that exists, `URLSession.shared` included, send through HTTPDNS.
+    ///
+    /// Tasks resumed from then on are answered; those that run go on as they are.
+    ///
+    /// - Throws: ``SetupFault``.
+    public static func install(into session: URLSession) throws(SetupFault) {
+        try HTTPDNS().install(into: session)
+    }
+
+    /// Makes the sessions of a configuration send through this.
+    ///
+    /// - Parameters:
+    ///   - configuration: to be given to a session afterwards.
+    ///   - scope: which requests are taken; the others go to the stock loader.
+    public func install(
+        into configuration: URLSessionConfiguration,
+        scope: InterceptionScope = .everything
+    ) {
+        Installer.install(Installation(client: client, scope: scope), into: configuration)
+    }
+
+    /// Makes a session that exists send through this.
+    ///
+    /// - Parameters:
+    ///   - session: its configuration is read anew at each resume on this platform.
+    ///   - scope: which requests are taken; the others go to the stock loader.
+    public func install(into session: URLSession, scope: InterceptionScope = .everything) {
+        install(into: session.configuration, scope: scope)
+    }
+
+    /// Gives a configuration back to the stock loader; tasks that run go on.
+    public static func uninstall(from configuration: URLSessionConfiguration) {
+        Installer.uninstall(from: configuration)
+    }
+
+    /// Gives a session back to the stock loader; tasks that run go on.
+    public static func uninstall(from session: URLSession) {
+        uninstall(from: session.configuration)
+    }
+}

@@ -1,0 +1,130 @@
+import HTTPDNSLookup
+import HTTPDNSNames
+import HTTPDNSWire
+import Testing
+
+@Suite struct AnswerCacheTests {
+    private func key(_ name: String) throws -> LookupKey {
+        LookupKey(question: try Said.question(name), scope: "chain")
+    }
+
+    private func answer(_ name: String, ttl: UInt32) throws -> Testimony {
+        try Said.addresses(["192.0.2.1"], ttl: ttl, to: try Said.question(name))
+    }
+
+    @Test func `an answer lives for its TTL in seconds and not a moment longer`() throws {
+        var cache = AnswerCache()
+        let key = try key("a.test")
+        cache.store(try answer("a.test", ttl: 60), for: key, now: .at(1_000))
+        #expect(cache.answer(for: key, now: .at(1_000))?.secondsLeft == 60)
+        #expect(cache.answer(for: key, now: .at(31_000))?.secondsLeft == 30)
+        #expect(cache.answer(for: key, now: .at(60_999))?.secondsLeft == 1)
+        #expect(cache.answer(for: key, now: .at(61_000)) == nil)
+        #expect(cache.count == 0)
+    }
+
+    @Test func `a TTL of zero is not kept, and takes away what was`() throws {
+        var cache = AnswerCache()
+        let key = try key("a.test")
+        cache.store(try answer("a.test", ttl: 60), for: key, now: .zero)
+        cache.store(try answer("a.test", ttl: 0), for: key, now: .at(1))
+        #expect(cache.answer(for: key, now: .at(2)) == nil)
+    }
+
+    @Test(arguments: [UInt32(604_801), 2_147_483_647])
+    func `no answer is kept longer than seven days`(ttl: UInt32) throws {
+        var cache = AnswerCache()
+        let key = try key("a.test")
+        cache.store(try answer("a.test", ttl: ttl), for: key, now: .zero)
+        #expect(cache.answer(for: key, now: .zero)?.secondsLeft == 604_800)
+    }
+
+    @Test func `another scope or type does not see the answer`() throws {
+        var cache = AnswerCache()
+        cache.store(try answer("a.test", ttl: 60), for: try key("a.test"), now: .zero)
+        let other = LookupKey(question: try Said.question("a.test"), scope: "other")
+        let sixth = LookupKey(question: try Said.question("a.test", .aaaa), scope: "chain")
+        #expect(cache.answer(for: other, now: .zero) == nil)
+        #expect(cache.answer(for: sixth, now: .zero) == nil)
+    }
+
+    @Test func `a negative answer of one type leaves the other type's records alone`() throws {
+        var cache = AnswerCache()
+        let sixth = try Said.question("a.test", .aaaa)
+        cache.store(try answer("a.test", ttl: 60), for: try key("a.test"), now: .zero)
+        cache.store(
+            Said.nothing(.noError, soa: 300, to: sixth),
+            for: LookupKey(question: sixth, scope: "chain"), now: .zero)
+        #expect(cache.answer(for: try key("a.test"), now: .at(1)) != nil)
+    }
+
+    @Test func `a scan over many names does not push out a name in use`() throws {
+        var cache = AnswerCache(capacity: 10)
+        let popular = try key("popular.test")
+        cache.store(try answer("popular.test", ttl: 600), for: popular, now: .zero)
+        for number in 0..<1_000 {
+            #expect(cache.answer(for: popular, now: .zero) != nil)
+            let name = "n\(number).test"
+            cache.store(try answer(name, ttl: 600), for: try key(name), now: .zero)
+            #expect(cache.count <= 10)
+        }
+    }
+
+    @Test func `every entry can be taken out and the cache goes on`() throws {
+        var cache = AnswerCache(capacity: 3)
+        for round in 0..<3 {
+            for number in 0..<5 {
+                let name = "n\(number).test"
+                cache.store(try answer(name, ttl: 60), for: try key(name), now: .at(Int64(round)))
+            }
+            cache.remove { $0.question.name.text.hasPrefix("n") }
+            #expect(cache.count == 0)
+        }
+    }
+}
+
+@Suite struct AnswerLifeTests {
+    @Test func `an answer lives as long as the shortest record of its alias chain`() throws {
+        let question = try Said.question("www.example.test")
+        let chain = Testimony(
+            question: question, code: .noError,
+            answers: [
+                try Said.record("cdn.example.test", 300, "192.0.2.1"),
+                try Said.alias("www.example.test", 30, "cdn.example.test"),
+                try Said.record("unrelated.test", 1, "192.0.2.9"),
+            ], source: Testimony.Source(resolver: "one", transport: .udp))
+        #expect(AnswerLife.seconds(of: chain) == 30)
+        let answer = LookupAnswer(testimony: chain, ttlSeconds: 30, isCached: false)
+        #expect(answer.addresses == [try IPAddress("192.0.2.1")])
+        #expect(answer.aliases.map(\.description) == ["cdn.example.test"])
+    }
+
+    @Test func `an alias loop ends`() throws {
+        let question = try Said.question("a.test")
+        let loop = Testimony(
+            question: question, code: .noError,
+            answers: [
+                try Said.alias("a.test", 30, "b.test"), try Said.alias("b.test", 30, "a.test"),
+            ],
+            source: Testimony.Source(resolver: "one", transport: .udp))
+        let answer = LookupAnswer(testimony: loop, ttlSeconds: 0, isCached: false)
+        #expect(answer.outcome == .noData)
+        #expect(answer.aliases.count == 1)
+    }
+
+    @Test(arguments: [(UInt32?.none, UInt32(0)), (5, 5), (86_400, 10_800)])
+    func `a negative answer lives by its SOA, three hours at most, and not without one`(
+        soa: UInt32?, life: UInt32
+    ) throws {
+        let question = try Said.question()
+        for code in [ResponseCode.noError, .noSuchName] {
+            #expect(AnswerLife.seconds(of: Said.nothing(code, soa: soa, to: question)) == life)
+        }
+    }
+
+    @Test func `a server failure is never kept as a fact about the name`() throws {
+        let question = try Said.question()
+        #expect(AnswerLife.seconds(of: Said.nothing(.serverFailure, soa: 60, to: question)) == 0)
+        #expect(AnswerLife.seconds(of: Said.nothing(.refused, soa: 60, to: question)) == 0)
+    }
+}

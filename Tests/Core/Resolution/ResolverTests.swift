@@ -1,0 +1,168 @@
+import HTTPDNSLookup
+import HTTPDNSNames
+import HTTPDNSPlatform
+import HTTPDNSResolution
+import HTTPDNSWire
+import Testing
+
+/// A source that answers when the test says so.
+private final class ScriptedBackend: ResolverBackend {
+    let label: String
+    let isAuthenticated = true
+    let supportedTypes: Set<RecordType>? = nil
+    private let waiting = Locked<[(Question, CheckedContinuation<Testimony, any Error>)]>([])
+    private let count = Locked(0)
+
+    init(label: String) { self.label = label }
+
+    var asked: Int { count.withLock { $0 } }
+
+    func ask(_ question: Question, deadline: Monotonic) async throws(QueryFailure) -> Testimony {
+        do {
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    self.count.withLock { $0 += 1 }
+                    self.waiting.withLock { $0.append((question, continuation)) }
+                }
+            } onCancel: {
+                self.answerAll { _ in throw QueryFailure.cancelled }
+            }
+        } catch {
+            throw error as? QueryFailure ?? .unexpected("a foreign error")
+        }
+    }
+
+    func answerAll(_ answer: (Question) throws -> Testimony) {
+        let taken = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for (question, continuation) in taken {
+            continuation.resume(with: Result { try answer(question) })
+        }
+    }
+
+    func waitUntilAsked(_ times: Int) async {
+        while asked < times { await Task.yield() }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ResolverTests {
+    private let source = ScriptedBackend(label: "one")
+    private let name: HostName
+    private let question: Question
+
+    init() throws {
+        name = try HostName("api.example.test")
+        question = Question(name: name, type: .a)
+    }
+
+    @Test func `a hundred equal questions are asked once`() async throws {
+        let resolver = Resolver(sources: [source])
+        let answers = try await withThrowingTaskGroup(of: LookupAnswer.self) { group in
+            for _ in 0..<100 {
+                group.addTask { [question] in try await resolver.lookup(question) }
+            }
+            await source.waitUntilAsked(1)
+            // Not before all have had the chance to join: those that come late hit the cache.
+            for _ in 0..<1_000 { await Task.yield() }
+            source.answerAll { try Said.addresses(["192.0.2.1"], to: $0) }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.count == 100)
+        #expect(source.asked == 1)
+        #expect(Set(answers.flatMap(\.addresses)) == [try IPAddress("192.0.2.1")])
+    }
+
+    @Test func `the second lookup comes from the cache and says so`() async throws {
+        let resolver = Resolver(sources: [source])
+        async let first = resolver.lookup(question)
+        await source.waitUntilAsked(1)
+        source.answerAll { try Said.addresses(["192.0.2.1"], to: $0) }
+        #expect(try await !first.isCached)
+        let second = try await resolver.lookup(question)
+        #expect(second.isCached)
+        #expect(source.asked == 1)
+        #expect(resolver.cachedAddresses(for: name)?.addresses == [try IPAddress("192.0.2.1")])
+        resolver.removeCachedAnswers()
+        #expect(resolver.cachedAddresses(for: name) == nil)
+    }
+
+    @Test func `cancelling one of two waiters leaves the other its answer`() async throws {
+        let resolver = Resolver(sources: [source])
+        let leaver = Task { try await resolver.lookup(question) }
+        await source.waitUntilAsked(1)
+        async let stayer = resolver.lookup(question)
+        for _ in 0..<100 { await Task.yield() }
+        leaver.cancel()
+        await #expect(throws: LookupFailure.cancelled) { try await leaver.value }
+        source.answerAll { try Said.addresses(["192.0.2.1"], to: $0) }
+        #expect(try await stayer.addresses == [try IPAddress("192.0.2.1")])
+    }
+
+    @Test func `cancelling the last waiter cancels the query, and the next lookup asks anew`()
+        async throws
+    {
+        let resolver = Resolver(sources: [source])
+        let only = Task { try await resolver.lookup(question) }
+        await source.waitUntilAsked(1)
+        only.cancel()
+        await #expect(throws: LookupFailure.cancelled) { try await only.value }
+        async let again = resolver.lookup(question)
+        await source.waitUntilAsked(2)
+        source.answerAll { try Said.addresses(["192.0.2.7"], to: $0) }
+        #expect(try await again.addresses == [try IPAddress("192.0.2.7")])
+    }
+
+    @Test func `a waiter's patience ends its wait`() async throws {
+        let resolver = Resolver(sources: [source])
+        await #expect(throws: LookupFailure.timedOut(question: question, attempts: [])) {
+            try await resolver.lookup(question, patience: .milliseconds(20))
+        }
+    }
+
+    @Test func `the next source answers when the first cannot, and the reason is kept`()
+        async throws
+    {
+        let second = ScriptedBackend(label: "two")
+        let resolver = Resolver(sources: [source, second])
+        async let answer = resolver.lookup(question)
+        await source.waitUntilAsked(1)
+        source.answerAll { _ in throw QueryFailure.httpStatus(503) }
+        await second.waitUntilAsked(1)
+        second.answerAll { try Said.addresses(["192.0.2.2"], to: $0, by: "two") }
+        #expect(
+            try await answer.attempts == [
+                LookupAttempt(resolver: "one", reason: .failed(.httpStatus(503)))
+            ])
+    }
+
+    @Test(arguments: ["localhost", "app.localhost"])
+    func `localhost is answered without asking`(text: String) async throws {
+        let resolver = Resolver(sources: [source])
+        let host = try await resolver.resolve(.name(try HostName(text)))
+        #expect(host.addresses.map(\.description) == ["127.0.0.1", "::1"])
+        #expect(host.source.transport == .literal)
+        #expect(source.asked == 0)
+    }
+
+    @Test func `an address is its own answer`() async throws {
+        let resolver = Resolver(sources: [source])
+        let host = try await resolver.resolve(.address(try IPAddress("192.0.2.9")))
+        #expect(host.addresses.map(\.description) == ["192.0.2.9"])
+        #expect(source.asked == 0)
+    }
+
+    @Test func `A and AAAA are asked together and a missing AAAA does not hide the A`() async throws
+    {
+        let resolver = Resolver(sources: [source])
+        async let host = resolver.resolve(.name(name))
+        await source.waitUntilAsked(2)
+        source.answerAll {
+            $0.type == .a
+                ? try Said.addresses(["192.0.2.1"], to: $0)
+                : Said.nothing(.noError, soa: 30, to: $0)
+        }
+        #expect(try await host.addresses.map(\.description) == ["192.0.2.1"])
+    }
+}

@@ -1,0 +1,61 @@
+import HTTPDNSNames
+import HTTPDNSTrust
+import Testing
+
+@Suite struct TrustFailureTests {
+    private static func facts() throws -> TrustFailure.Facts {
+        var facts = TrustFailure.Facts(host: try TrustFixtures.host("api.example.com"))
+        facts.now = TrustFixtures.now
+        facts.chain = [
+            TrustFixtures.certificate(
+                "CN=api.example.com", names: [Array("www.example.com".utf8), Array("a\0b".utf8)],
+                addresses: [[192, 0, 2, 1], [1]], pin: 0),
+            TrustFixtures.certificate("", pin: 4, validity: -100...(-10)),
+        ]
+        return facts
+    }
+
+    @Test func `a pin failure shows both sides and what to do`() throws {
+        var facts = try Self.facts()
+        facts.configuredPins = [TrustFixtures.pin(4), TrustFixtures.pin(8)]
+        facts.pinPattern = "**.example.com"
+        let message = TrustFailure(code: .noPinMatched, facts: facts).description
+        #expect(
+            message == """
+                No pin matched for api.example.com.
+                  Verified chain:   sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=  \
+                CN=api.example.com
+                                    sha256/BAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ=  (no \
+                subject)
+                  Configured pins:  sha256/BAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ=
+                                    sha256/CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=   \
+                (**.example.com)
+                  Rule:             RFC 7469 §2.6
+                If the key was rotated on purpose, add the first line's pin; otherwise treat \
+                this as interception.
+                """)
+    }
+
+    @Test func `a name failure shows the names presented, safely`() throws {
+        let message = TrustFailure(code: .wrongName, facts: try Self.facts()).description
+        #expect(message.hasPrefix("The certificate is not for api.example.com.\n"))
+        for name in ["www.example.com", #"a\x00b"#, "192.0.2.1", "an address of 1 octets"] {
+            #expect(message.contains(name))
+        }
+        #expect(message.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
+    }
+
+    @Test func `an expiry shows the date that passed and the clock`() throws {
+        let message = TrustFailure(code: .expired, facts: try Self.facts()).description
+        #expect(message.contains("(2027-01-15T07:59:50Z; now 2027-01-15T08:00:00Z)"))
+    }
+
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
+        (951_827_696, "2000-02-29T12:34:56Z"), (4_107_542_400, "2100-03-01T00:00:00Z"),
+        (253_402_300_799, "9999-12-31T23:59:59Z"), (-62_135_596_800, "0001-01-01T00:00:00Z"),
+    ])
+    func `a date is written as RFC 3339 has it`(seconds: Int64, text: String) {
+        #expect(WallTime(secondsSince1970: seconds).iso8601 == text)
+    }
+}

@@ -1,0 +1,43 @@
+import HTTPDNSLookup
+import HTTPDNSNames
+import HTTPDNSVendor
+import HTTPDNSWire
+
+/// What the codec tests share.
+enum Vendor {
+    static let source = Testimony.Source(resolver: "test", transport: .httpdns)
+    static let now = WallTime(secondsSince1970: 1_534_315_800)
+
+    static func question(
+        _ name: String = "www.example.test", _ type: RecordType = .a
+    ) throws -> Question {
+        Question(name: try HostName(name), type: type)
+    }
+
+    static func response(
+        _ body: String, status: Int = 200, contentType: String? = nil
+    ) -> HTTPDNSResponse {
+        HTTPDNSResponse(status: status, contentType: contentType, body: Array(body.utf8))
+    }
+
+    /// The outcome as one line: `192.0.2.1 60`, `NODATA`, `rejected X`, `malformed`.
+    static func outcome(
+        _ codec: any HTTPDNSCodec, _ response: HTTPDNSResponse, _ question: Question
+    ) -> String {
+        do {
+            let testimony = try codec.testimony(
+                from: response, for: question, source: source)
+            if testimony.answers.isEmpty { return "code \(testimony.code.rawValue)" }
+            return testimony.answers.map { record in
+                guard case .address(let address) = record.data else { return "\(record.data)" }
+                return "\(address) \(record.ttlSeconds)"
+            }.joined(separator: ", ")
+        } catch {
+            switch error {
+            case .httpStatus(let status): return "status \(status)"
+            case .rejected(let code): return "rejected \(code)"
+            default: return error.label
+            }
+        }
+    }
+}

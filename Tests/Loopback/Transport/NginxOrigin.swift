@@ -1,0 +1,72 @@
+import HTTPDNSNames
+import HTTPDNSPinLab
+import TestSupport
+import Testing
+
+/// A real nginx with HTTP/2 over TLS on a free loopback port: greets at `/`, keeps what is `PUT` below
+/// `/files/`, and serves it.
+final class NginxOrigin: Sendable {
+    let endpoint: Endpoint
+    private let directory: TemporaryDirectory
+
+    init(_ identity: TestIdentity) async throws {
+        let address = LabAddress.ipv4
+        let port = try closedPort(address: address)
+        endpoint = Endpoint(address: address, port: port)
+        directory = try TemporaryDirectory()
+        try directory.write("chain.pem", identity.chainPEM)
+        try directory.write("key.pem", identity.privateKeyPEM)
+        let file = try directory.write(
+            "nginx.conf", NginxOrigin.configuration(directory.path, port: port))
+        // Returns once the port is taken; the server goes on in the background.
+        let started = try await run("nginx", ["-c", file, "-p", directory.path])
+        try #require(started.status == 0, "\(started.errorText)")
+    }
+
+    func stop() async throws {
+        _ = try await run(
+            "nginx", ["-c", directory.path + "/nginx.conf", "-p", directory.path, "-s", "stop"])
+    }
+
+    /// One line a request: protocol, method, target, host, server name, status.
+    func log() throws -> [String] {
+        try contents(of: directory.path + "/access.log").split(separator: "\n").map(String.init)
+    }
+
+    func stored(_ name: String) throws -> String {
+        try contents(of: "\(directory.path)/files/\(name)")
+    }
+
+    private static func configuration(_ path: String, port: Port) -> String {
+        """
+        user root;
+        worker_processes 1;
+        pid \(path)/nginx.pid;
+        error_log \(path)/error.log;
+        events { worker_connections 1024; }
+        http {
+            log_format facts '$server_protocol $request_method $request_uri $host '
+                '$ssl_server_name $status';
+            access_log \(path)/access.log facts;
+            client_body_temp_path \(path)/body;
+            proxy_temp_path \(path)/proxy;
+            fastcgi_temp_path \(path)/fastcgi;
+            uwsgi_temp_path \(path)/uwsgi;
+            scgi_temp_path \(path)/scgi;
+            client_max_body_size 100m;
+            keepalive_requests 100000;
+            server {
+                listen 127.0.0.1:\(port) ssl http2;
+                ssl_certificate \(path)/chain.pem;
+                ssl_certificate_key \(path)/key.pem;
+                location / { return 200 "hello $host"; }
+                location /files/ {
+                    root \(path);
+                    dav_methods PUT;
+                    create_full_put_path on;
+                }
+            }
+        }
+        """
+    }
+}

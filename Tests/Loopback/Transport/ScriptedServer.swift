@@ -1,0 +1,209 @@
+import CHTTPDNSSystem
+import HTTPDNSNames
+import HTTPDNSPlatform
+import Testing
+
+/// A plain TCP server on a free loopback port; every connection runs `script` on a thread of its own.
+final class ScriptedServer: Sendable {
+    let endpoint: Endpoint
+    private let listener: Int32
+    private let record = Locked(Record())
+
+    private struct Record {
+        var heads: [String] = []
+        var connections = 0
+        var open: [Int32] = []
+    }
+
+    init(
+        address: String = "127.0.0.1",
+        script: @escaping @Sendable (ServerConnection) -> Void
+    ) throws {
+        let ip = try IPAddress(address)
+        listener = try ScriptedServer.listen(on: ip)
+        let port = try #require(ScriptedServer.port(of: listener), "the listener has no port")
+        endpoint = Endpoint(address: ip, port: port)
+        let (listener, record) = (listener, record)
+        startThread {
+            while true {
+                let peer = accept(listener, nil, nil)
+                guard peer >= 0 else { return }
+                record.withLock {
+                    $0.connections += 1
+                    $0.open.append(peer)
+                }
+                startThread {
+                    let connection = ServerConnection(peer) { head in
+                        record.withLock { $0.heads.append(head) }
+                    }
+                    script(connection)
+                    record.withLock { $0.open.removeAll { $0 == peer } }
+                    connection.close()
+                }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+        record.withLock { record in
+            for peer in record.open { shutdown(peer, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// The heads read so far, in order of arrival.
+    var heads: [String] { record.withLock { $0.heads } }
+    var connections: Int { record.withLock { $0.connections } }
+
+    func route(before others: [String] = []) throws -> Route {
+        let before = try others.map { try IPAddress($0) }
+        return try #require(
+            Route(addresses: before + [endpoint.address], port: endpoint.port))
+    }
+
+    private static func listen(on ip: IPAddress) throws -> Int32 {
+        let isIPv4 = ip.family == .ipv4
+        let made = socket(
+            isIPv4 ? AF_INET : AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        try #require(made >= 0)
+        var code: Int32 = -1
+        if isIPv4 {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: ip.octets) }
+            code = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(made, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+        } else {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: ip.octets) }
+            code = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(made, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+                }
+            }
+        }
+        try #require(code == 0)
+        try #require(CHTTPDNSSystem.listen(made, 512) == 0)
+        return made
+    }
+
+    private static func port(of listener: Int32) -> Port? {
+        var address = sockaddr_in6()
+        var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let code = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(listener, $0, &size)
+            }
+        }
+        // The port is at the same place for both families.
+        return code == 0 ? Port(UInt16(bigEndian: address.sin6_port)) : nil
+    }
+}
+
+/// The server's end of one connection: blocking calls, on its own thread.
+final class ServerConnection {
+    private let descriptor: Int32
+    private let note: (String) -> Void
+    private var buffer: [UInt8] = []
+    private var isOpen = true
+
+    init(_ descriptor: Int32, note: @escaping (String) -> Void) {
+        self.descriptor = descriptor
+        self.note = note
+    }
+
+    /// Everything up to the blank line, without it; nil when the client has gone.
+    func readHead() -> String? {
+        while true {
+            if let end = headEnd() {
+                let head = String(decoding: buffer[..<end], as: UTF8.self)
+                buffer.removeFirst(end + 4)
+                note(head)
+                return head
+            }
+            guard fill() else { return nil }
+        }
+    }
+
+    func read(_ count: Int) -> [UInt8]? {
+        while buffer.count < count { guard fill() else { return nil } }
+        let octets = Array(buffer.prefix(count))
+        buffer.removeFirst(count)
+        return octets
+    }
+
+    /// The text until and with `end`.
+    func read(until end: String) -> String? {
+        let mark = Array(end.utf8)
+        while true {
+            if buffer.count >= mark.count {
+                for start in 0...(buffer.count - mark.count)
+                where Array(buffer[start..<(start + mark.count)]) == mark {
+                    return read(start + mark.count).map { String(decoding: $0, as: UTF8.self) }
+                }
+            }
+            guard fill() else { return nil }
+        }
+    }
+
+    /// Returns when the client has closed.
+    func waitForEnd() { while fill() {} }
+
+    @discardableResult func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    @discardableResult func send(_ octets: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < octets.count {
+            let count = octets[sent...].withUnsafeBytes {
+                CHTTPDNSSystem.send(
+                    descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        CHTTPDNSSystem.close(descriptor)
+    }
+
+    private func headEnd() -> Int? {
+        guard buffer.count >= 4 else { return nil }
+        return (0...(buffer.count - 4)).first { Array(buffer[$0..<($0 + 4)]) == [13, 10, 13, 10] }
+    }
+
+    private func fill() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        let count = chunk.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count > 0 else { return false }
+        buffer += chunk.prefix(count)
+        return true
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let work: @Sendable () -> Void
+    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+}
+
+/// A detached thread: blocking calls must not hold the cooperative pool.
+func startThread(_ work: @escaping @Sendable () -> Void) {
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(ThreadBody(work)).toOpaque()
+    pthread_create(
+        &thread, nil,
+        { context in
+            guard let context else { return nil }
+            Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().work()
+            return nil
+        }, context)
+    pthread_detach(thread)
+}

@@ -1,0 +1,132 @@
+import CHTTPDNSOpenSSL
+import HTTPDNSOpenSSLTrust
+import HTTPDNSTrust
+import Testing
+
+/// A certificate made in memory, with its key.
+final class Minted: @unchecked Sendable {
+    // Safety: not changed after it is made; OpenSSL counts references under its own lock.
+    let certificate: OpaquePointer
+    let key: OpaquePointer
+
+    init(certificate: OpaquePointer, key: OpaquePointer) {
+        self.certificate = certificate
+        self.key = key
+    }
+
+    deinit {
+        X509_free(certificate)
+        EVP_PKEY_free(key)
+    }
+
+    var pem: String {
+        guard let sink = BIO_new(BIO_s_mem()) else { return "" }
+        defer { BIO_free(sink) }
+        PEM_write_bio_X509(sink, certificate)
+        var text = [UInt8](repeating: 0, count: 16_384)
+        let count = BIO_read(sink, &text, Int32(text.count))
+        return String(decoding: text.prefix(Int(max(0, count))), as: UTF8.self)
+    }
+
+    /// As the library reads it.
+    func parsed() throws -> Certificate { try Certificate.all(pem: pem)[0] }
+
+    /// `sha256/…` of its key.
+    func pin() throws -> String { try CertificateReader.facts(of: parsed()).pin.description }
+}
+
+/// What to put in a certificate.
+struct Recipe {
+    var subject: String
+    var names: [[UInt8]] = []
+    var addresses: [[UInt8]] = []
+    var isAuthority = false
+    /// Seconds from now.
+    var validity: ClosedRange<Int> = -3_600...3_600
+    /// Without key identifiers and key usage, as a plain `openssl` command makes them.
+    var isPlain = false
+
+    static func leaf(_ names: String..., addresses: [[UInt8]] = []) -> Recipe {
+        Recipe(
+            subject: names.first ?? "leaf", names: names.map { Array($0.utf8) },
+            addresses: addresses)
+    }
+
+    static func authority(_ subject: String) -> Recipe {
+        Recipe(subject: subject, isAuthority: true, validity: -7_200...7_200)
+    }
+
+    /// A certificate signed by `issuer`, or by itself; with its own new key, or that of `owner`.
+    func minted(by issuer: Minted? = nil, keyOf owner: Minted? = nil) throws -> Minted {
+        let key = try owner.map { try Recipe.retained($0.key) } ?? Recipe.newKey()
+        let certificate = try #require(X509_new())
+        let minted = Minted(certificate: certificate, key: key)
+        X509_set_version(certificate, 2)
+        let serial = try #require(ASN1_INTEGER_new())
+        ASN1_INTEGER_set(serial, Int.random(in: 1..<Int(Int32.max)))
+        X509_set_serialNumber(certificate, serial)
+        ASN1_INTEGER_free(serial)
+        X509_gmtime_adj(X509_getm_notBefore(certificate), validity.lowerBound)
+        X509_gmtime_adj(X509_getm_notAfter(certificate), validity.upperBound)
+        X509_set_pubkey(certificate, key)
+        let name = try #require(X509_NAME_new())
+        X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_FLAG | 1, subject, -1, -1, 0)
+        X509_set_subject_name(certificate, name)
+        X509_NAME_free(name)
+        let authority = issuer ?? minted
+        X509_set_issuer_name(certificate, X509_get_subject_name(authority.certificate))
+        try extend(certificate, by: authority.certificate)
+        #expect(X509_sign(certificate, authority.key, EVP_sha256()) > 0)
+        return minted
+    }
+
+    private func extend(_ certificate: OpaquePointer, by issuer: OpaquePointer) throws {
+        var texts = [
+            (NID_basic_constraints, isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE")
+        ]
+        if !isPlain {
+            texts.append((NID_subject_key_identifier, "hash"))
+            texts.append((NID_authority_key_identifier, "keyid"))
+            let usage = isAuthority ? "keyCertSign" : "digitalSignature"
+            texts.append((NID_key_usage, "critical," + usage))
+        }
+        for (kind, text) in texts {
+            var context = X509V3_CTX()
+            X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
+            let made = try #require(X509V3_EXT_conf_nid(nil, &context, kind, text))
+            X509_add_ext(certificate, made, -1)
+            X509_EXTENSION_free(made)
+        }
+        guard !names.isEmpty || !addresses.isEmpty else { return }
+        let list = try #require(GENERAL_NAMES_new())
+        defer { GENERAL_NAMES_free(list) }
+        for (kind, entries) in [(GEN_DNS, names), (GEN_IPADD, addresses)] {
+            for entry in entries {
+                let value = try #require(
+                    ASN1_STRING_type_new(
+                        kind == GEN_DNS ? V_ASN1_IA5STRING : V_ASN1_OCTET_STRING))
+                ASN1_STRING_set(value, entry, Int32(entry.count))
+                let name = try #require(GENERAL_NAME_new())
+                GENERAL_NAME_set0_value(name, kind, value)
+                OPENSSL_sk_push(list, name)
+            }
+        }
+        #expect(
+            X509_add1_ext_i2d(
+                certificate, NID_subject_alt_name, UnsafeMutableRawPointer(list), 0, 0) == 1)
+    }
+
+    private static func retained(_ key: OpaquePointer) throws -> OpaquePointer {
+        try #require(EVP_PKEY_up_ref(key) == 1 ? key : nil)
+    }
+
+    private static func newKey() throws -> OpaquePointer {
+        let context = try #require(EVP_PKEY_CTX_new_from_name(nil, "EC", nil))
+        defer { EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        #expect(EVP_PKEY_keygen_init(context) == 1)
+        #expect(EVP_PKEY_CTX_set_group_name(context, "P-256") == 1)
+        #expect(EVP_PKEY_generate(context, &key) == 1)
+        return try #require(key)
+    }
+}
