@@ -49,6 +49,17 @@ private func removeTree(_ path: String) {
     rmdir(path)
 }
 
+/// How many descriptors this process has open. Only meaningful in a process that runs one test, an
+/// exit test for example.
+package func openDescriptors() -> Int {
+    guard let directory = opendir("/proc/self/fd") else { return 0 }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    // ".", ".." and the directory itself.
+    return count - 3
+}
+
 /// The content of a file.
 package func contents(of path: String) throws -> String {
     guard let stream = fopen(path, "re") else {

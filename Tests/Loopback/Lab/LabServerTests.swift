@@ -199,11 +199,6 @@ func curl(
 
     @Test func `a stopped server leaves no descriptor behind`() async {
         await #expect(processExitsWith: .success) {
-            func descriptors() async throws -> Int {
-                // The parent's: ls runs as a child of this process.
-                let listed = try await run("bash", ["-c", "ls /proc/$PPID/fd"])
-                return listed.outputText.split(separator: "\n").count
-            }
             func serveOnce(_ root: TestAuthority, _ identity: TestIdentity) async throws {
                 let server = try LabServer(security: .tls(identity)) { _ in .text("hello") }
                 try server.start()
@@ -217,9 +212,9 @@ func curl(
             }
             let root = try TestAuthority()
             let identity = try root.leaf(["shop.example.test"])
-            let before = try await descriptors()
+            let before = openDescriptors()
             for _ in 0..<20 { try await serveOnce(root, identity) }
-            let after = try await descriptors()
+            let after = openDescriptors()
             #expect(after == before)
         }
     }
