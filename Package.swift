@@ -179,6 +179,13 @@ func fuzzTarget(_ folder: String, _ needs: [String]) -> Target {
 let fuzzTargets: [Target] =
     Context.environment["HTTPDNS_FUZZ"] == nil ? [] : [fuzzTarget("Wire", ["Wire"])]
 
+// Programs written as a user of the library would write them
+let examples: [Target] = [
+    .executableTarget(
+        name: "Demo", dependencies: ["HTTPDNSURLSession", "HTTPDNSPinLab"], path: "Examples/Demo",
+        swiftSettings: strict)
+]
+
 let package = Package(
     name: "swift-httpdns",
     products: [
@@ -188,5 +195,5 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets
+        + testTargets + fuzzTargets + examples
 )
