@@ -140,7 +140,7 @@ let commands: [Target] = [
             "", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
             "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "Vendor", "System",
             "Static", "Profiles", "Resolution", "Client",
-        ]),
+        ], c: ["System"]),
     .executableTarget(
         name: "HTTPDNSCommand", dependencies: ["HTTPDNSCLI"], path: "Sources/Command",
         swiftSettings: strict),
@@ -164,7 +164,7 @@ let testTargets: [Target] = [
     tests(
         "Loopback", library + ["Interception", "URLSession", "PinLab", "!TestSupport"],
         c: ["OpenSSL", "System"]),
-    tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport"]),
+    tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport", "!HTTPDNSCommand"]),
 ]
 
 // Fuzz targets need libFuzzer's flags, so they are there only when `scripts/fuzz` asks.
@@ -179,6 +179,13 @@ func fuzzTarget(_ folder: String, _ needs: [String]) -> Target {
 let fuzzTargets: [Target] =
     Context.environment["HTTPDNS_FUZZ"] == nil ? [] : [fuzzTarget("Wire", ["Wire"])]
 
+// Programs written as a user of the library would write them
+let examples: [Target] = [
+    .executableTarget(
+        name: "Demo", dependencies: ["HTTPDNSURLSession", "HTTPDNSPinLab"], path: "Examples/Demo",
+        swiftSettings: strict)
+]
+
 let package = Package(
     name: "swift-httpdns",
     products: [
@@ -188,5 +195,5 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets
+        + testTargets + fuzzTargets + examples
 )
