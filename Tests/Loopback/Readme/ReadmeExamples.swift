@@ -25,8 +25,8 @@ func withSettings() throws {
     service.account = "100000"
     settings.resolvers = [service, try ResolverDescription("https://dns.google/dns-query"), .system]
     settings.resolvers[1].bootstrap = [try IPAddress("8.8.8.8")]
-    try settings.trust.pins.add(
-        ["sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="], for: "**.example.com")
+    let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+    try settings.trust.pins.add([pin], for: "**.example.com")
     try HTTPDNS(settings).install(into: URLSession.shared)
 }
 
