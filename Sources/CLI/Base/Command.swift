@@ -35,6 +35,7 @@ package struct Command: Sendable {
 extension Command {
     /// The commands in the order of help. One line each.
     package static let all: [Command] = [
-        .resolvers
+        .lookup,
+        .resolvers,
     ]
 }

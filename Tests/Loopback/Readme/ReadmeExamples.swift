@@ -23,10 +23,11 @@ func withSettings() throws {
     var settings = HTTPDNSConfiguration()
     var service = try ResolverDescription("aliyun")
     service.account = "100000"
-    settings.resolvers = [service, try ResolverDescription("https://dns.google/dns-query"), .system]
-    settings.resolvers[1].bootstrap = [try IPAddress("8.8.8.8")]
-    try settings.trust.pins.add(
-        ["sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="], for: "**.example.com")
+    var google = try ResolverDescription("https://dns.google/dns-query")
+    google.bootstrap = [try IPAddress("8.8.8.8")]
+    settings.resolvers = [service, google, .system]
+    let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+    try settings.trust.pins.add([pin], for: "**.example.com")
     try HTTPDNS(settings).install(into: URLSession.shared)
 }
 
