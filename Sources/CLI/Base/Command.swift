@@ -36,6 +36,8 @@ extension Command {
     /// The commands in the order of help. One line each.
     package static let all: [Command] = [
         .lookup,
+        .fetch,
         .resolvers,
+        .conformance,
     ]
 }
