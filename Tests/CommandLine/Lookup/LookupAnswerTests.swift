@@ -216,9 +216,23 @@ import Testing
     }
 
     @Test func `the questions carry the flags that were asked for`() async throws {
+        let server = try RawDNSServer { arrival in
+            guard var reply = arrival.message else { return [] }
+            reply.flags.isResponse = true
+            reply.flags.isAuthenticData = true
+            reply.answers = reply.questions.map {
+                ResourceRecord(
+                    name: $0.name, type: $0.type, ttlSeconds: 30, data: .address(LabAddress.ipv4))
+            }
+            return (try? reply.encode()).map { [.send($0)] } ?? []
+        }
+        defer { server.stop() }
         let result = try await httpdns(
-            "lookup", "ok.example.test", "A", zone.resolver, "--dnssec", "--no-recursion")
+            "lookup", "ok.example.test", "A", "@\(server.endpoint)", "--dnssec", "--no-recursion")
+        let message = try #require(server.arrivals.first?.message)
+        #expect(message.edns?.isDNSSECOK == true)
+        #expect(!message.flags.wantsRecursion)
         #expect(
-            result.lines.last?.timeless == "1 record, usable for 30s, not validated (no AD), 0ms")
+            result.lines.last?.timeless == "1 record, usable for 30s, authentic data (AD), 0ms")
     }
 }

@@ -63,6 +63,8 @@ import Testing
         (["lookup", "x.test", "--tcp"], "none is named"),
         (["lookup", "x.test", "@google", "--tcp"], "--tcp means nothing to google"),
         (["lookup", "x.test", "@127.0.0.1", "--method", "POST"], "--method means nothing"),
+        (["lookup", "x.test", "@system", "--dnssec"], "--dnssec means nothing to system"),
+        (["lookup", "x.test", "@google-json", "--no-recursion"], "--no-recursion means nothing"),
         (["lookup", "x.test", "@google", "--method", "PUT"], "is not one of GET, POST"),
         (["lookup", "x.test", "@127.0.0.1", "--port", "0"], "from 1 to 65535"),
         (["lookup", "x.test", "--timeout", "2x"], "\"2x\" is not a duration; write 2s"),
