@@ -47,7 +47,7 @@ struct LookupDriver: Sendable {
                 }
                 waiting[place] = reports
                 while let ready = waiting.removeValue(forKey: printed) {
-                    printer.print(ready, isFirst: printed == 0)
+                    printer.print(ready)
                     printed += 1
                     code = ready.map(\.exitCode).reduce(code) { max($0, $1) }
                 }
@@ -74,18 +74,24 @@ struct LookupDriver: Sendable {
 // Making the sources
 extension LookupDriver {
     private func sources(_ journal: LookupJournal) async throws(CommandFault) -> [LookupSource] {
-        let factory: ResolverFactory
-        do throws(SetupFault) {
-            factory = try ResolverFactory(trust: trust, transport: Transport())
-        } catch {
-            throw .usage("\(error)")
+        guard !resolvers.descriptions.isEmpty else {
+            return [try chain(try makeFactory(), journal)]
         }
-        guard !resolvers.descriptions.isEmpty else { return [try chain(factory, journal)] }
+        let isPlain = resolvers.descriptions.allSatisfy { $0.provenHost == nil }
+        let factory = isPlain ? nil : try makeFactory()
         var sources: [LookupSource] = []
         for description in resolvers.descriptions {
             sources.append(await source(description, factory, journal))
         }
         return sources
+    }
+
+    private func makeFactory() throws(CommandFault) -> ResolverFactory {
+        do throws(SetupFault) {
+            return try ResolverFactory(trust: trust, transport: Transport())
+        } catch {
+            throw .usage("\(error)")
+        }
     }
 
     private func chain(
@@ -105,7 +111,7 @@ extension LookupDriver {
     }
 
     private func source(
-        _ description: ResolverDescription, _ factory: ResolverFactory, _ journal: LookupJournal
+        _ description: ResolverDescription, _ factory: ResolverFactory?, _ journal: LookupJournal
     ) async -> LookupSource {
         var facts = LookupSourceFacts(
             label: description.description, transport: description.transportName)
@@ -116,7 +122,14 @@ extension LookupDriver {
             let addressed = try await SystemBootstrap.addressed(
                 description, deadline: deadline, console)
             facts.server = addressed.plainServer
+            if let plain = ResolverFactory.trustlessBackend(for: addressed) {
+                return .one(observed(plain, journal), facts)
+            }
             do throws(SetupFault) {
+                let factory =
+                    if let factory { factory } else {
+                        try ResolverFactory(trust: trust, transport: Transport())
+                    }
                 return .one(observed(try factory.backend(for: addressed), journal), facts)
             } catch {
                 switch error {

@@ -37,22 +37,31 @@ struct LookupPrinter: Sendable {
     let console: Console
     let hosts: HostsFile?
     let journal: LookupJournal
+    /// Whether a table stands on standard output already.
+    private let hasPrinted = Locked(false)
+
+    init(request: LookupRequest, console: Console, hosts: HostsFile?, journal: LookupJournal) {
+        self.request = request
+        self.console = console
+        self.hosts = hosts
+        self.journal = journal
+    }
 
     /// All reports on one subject.
-    func print(_ reports: [LookupReport], isFirst: Bool) {
+    func print(_ reports: [LookupReport]) {
         let rendering = LookupRendering(
             usesSeconds: request.usesSeconds, wantsDNSSEC: request.wantsDNSSEC,
             paint: console.outputPaint)
         if request.explains { explain() }
         clearProgress()
-        for (place, report) in reports.enumerated() {
+        for report in reports {
             switch request.form {
             case .json: console.print(json: report.json)
             case .short: report.endData.forEach(console.print)
             case .table where request.list != nil: rendering.rows(report).forEach(console.print)
             case .table:
                 let lines = rendering.table(report)
-                if !lines.isEmpty, !(isFirst && place == 0) { console.print("") }
+                if !lines.isEmpty, isAfterTable() { console.print("") }
                 lines.forEach(console.print)
             }
             rendering.complaints(report).forEach(console.note)
@@ -64,6 +73,14 @@ struct LookupPrinter: Sendable {
         case .short: console.note(verdict)
         case .table where request.list != nil: console.note(verdict)
         case .table: console.print(verdict)
+        }
+    }
+
+    /// Whether this is not the first table.
+    private func isAfterTable() -> Bool {
+        hasPrinted.withLock { hasPrinted in
+            defer { hasPrinted = true }
+            return hasPrinted
         }
     }
 

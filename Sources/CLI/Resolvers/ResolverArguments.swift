@@ -56,10 +56,13 @@ package struct ResolverArguments: Sendable {
                 throw .usage("--\(rule.name) says how to ask a resolver, but none is named")
             }
             guard descriptions.contains(where: { $0.uses(rule) }) else {
-                throw .usage(
-                    "--\(rule.name) means nothing to "
-                        + descriptions.map(\.description).joined(separator: ", "))
+                throw meaningless(rule, descriptions)
             }
+        }
+        // A question that lost its flag on the way would be answered wrongly: all must carry it.
+        for rule in [OptionRule.dnssec, .noRecursion] where arguments.has(rule) {
+            let deaf = descriptions.filter { !$0.uses(rule) }
+            guard deaf.isEmpty else { throw meaningless(rule, deaf) }
         }
         self.descriptions = descriptions.map { settings.applied(to: $0) }
     }
@@ -85,6 +88,14 @@ package struct ResolverArguments: Sendable {
         }
         return policy
     }
+}
+
+private func meaningless(
+    _ rule: OptionRule, _ descriptions: [ResolverDescription]
+) -> CommandFault {
+    .usage(
+        "--\(rule.name) means nothing to "
+            + descriptions.map(\.description).joined(separator: ", "))
 }
 
 /// The options, read.
@@ -180,7 +191,26 @@ extension ResolverDescription {
         case (.secretEnv, .provider(let profile)): profile.knows(.secret)
         case (.keyEnv, .provider(let profile)): profile.knows(.key) || profile.knows(.secret)
         case (.endpoint, .provider(let profile)): profile.kind != .udp
+        case (.dnssec, _): speaksDNS || speaksJSON
+        case (.noRecursion, _): speaksDNS
         default: false
+        }
+    }
+
+    /// Whether DNS messages carry the question, with all their flags.
+    private var speaksDNS: Bool {
+        switch kind {
+        case .datagram, .doh: true
+        case .jsonDoH, .system: false
+        case .provider(let profile): profile.kind == .doh || profile.kind == .udp
+        }
+    }
+
+    private var speaksJSON: Bool {
+        switch kind {
+        case .jsonDoH: true
+        case .datagram, .doh, .system: false
+        case .provider(let profile): profile.kind == .jsonDoH
         }
     }
 
