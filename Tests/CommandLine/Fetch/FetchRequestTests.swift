@@ -26,13 +26,10 @@ import Testing
         #expect(result.status == 0)
         #expect(object["url"]?.string == origin.url("/redirect"))
         #expect(object["finalURL"]?.string == origin.url("/landed"))
-        #expect(
-            object["redirects"] == [
-                [
-                    "url": .string(origin.url("/redirect")), "status": 302,
-                    "remoteAddress": "127.0.0.1",
-                ]
-            ])
+        let redirect = try #require(object["redirects"]?.array?.first)
+        #expect(redirect["url"]?.string == origin.url("/redirect"))
+        #expect(redirect["status"] == 302)
+        #expect(redirect["remoteAddress"]?.string == "127.0.0.1")
     }
 
     @Test func `A redirect is handed over when asked for`() async throws {
