@@ -67,8 +67,18 @@ enum TaskBody {
     case unreadable
 }
 
+/// A dictionary by task number whose values have a type of Foundation's own. A cast to `[Int: Any]`
+/// would copy all of it for each task.
+private protocol KeyedByNumber {
+    func anyValue(at key: Int) -> Any?
+}
+
+extension Dictionary: KeyedByNumber where Key == Int {
+    fileprivate func anyValue(at key: Int) -> Any? { self[key] }
+}
+
 /// Reads what URLSessionTask does not show.
-enum TaskInternals {
+package enum TaskInternals {
     /// The session a task belongs to.
     static func session(of task: URLSessionTask) -> URLSession? {
         field("session", of: task) as? URLSession
@@ -77,8 +87,8 @@ enum TaskInternals {
     static func style(of task: URLSessionTask, in session: URLSession) -> DeliveryStyle {
         if task is URLSessionDownloadTask { return .download }
         guard let registry = field("taskRegistry", of: session),
-            let behaviours = field("behaviours", of: registry) as? [Int: Any],
-            let behaviour = behaviours[task.taskIdentifier]
+            let behaviours = field("behaviours", of: registry) as? any KeyedByNumber,
+            let behaviour = behaviours.anyValue(at: task.taskIdentifier)
         else { return .whole }
         return caseName(of: behaviour) == "callDelegate" ? .delegate : .whole
     }
@@ -105,7 +115,37 @@ enum TaskInternals {
     /// status lock and waits for the work queue, which resumes the continuation inline and wants that
     /// lock. Source: swift-corelibs-foundation issue 5412, fixed after 6.3.
     static func resumeOffQueue(_ task: URLSessionTask) {
-        setFalse("_callCompletionHandlerInline", of: task)
+        guard let offset = offset(of: inlineFlag, in: task) else { return }
+        Unmanaged.passUnretained(task).toOpaque()
+            .storeBytes(of: false, toByteOffset: offset, as: Bool.self)
+    }
+
+    private static let inlineFlag = "_callCompletionHandlerInline"
+
+    /// Which of the internals used here are not where they are expected: none with a Foundation that
+    /// this library was checked with.
+    package static func missing() -> [String] {
+        guard let url = URL(string: "http://localhost/") else { return ["URL"] }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        // Made, never resumed.
+        let delegated = session.dataTask(with: url)
+        let handled = session.dataTask(with: url) { _, _, _ in }
+        let upload = session.uploadTask(with: URLRequest(url: url), from: Data([1])) { _, _, _ in }
+        var missing: [String] = []
+        if self.session(of: delegated) !== session { missing.append("URLSessionTask.session") }
+        if style(of: delegated, in: session) != .delegate {
+            missing.append("URLSession.taskRegistry.behaviours")
+        }
+        if style(of: handled, in: session) != .whole {
+            missing.append("a completion handler's behaviour")
+        }
+        if case .data(Data([1])) = body(of: upload, URLRequest(url: url)) {
+        } else {
+            missing.append("URLSessionTask.knownBody")
+        }
+        if offset(of: inlineFlag, in: handled) == nil { missing.append(inlineFlag) }
+        return missing
     }
 
     /// The value of a stored property, searched from the most derived class up.
@@ -136,7 +176,8 @@ enum TaskInternals {
         return unwrapped(child.value)
     }
 
-    private static func setFalse(_ name: String, of object: URLSessionTask) {
+    /// Where a stored `Bool` of that name lies in an object; nil when there is none.
+    private static func offset(of name: String, in object: AnyObject) -> Int? {
         var type: AnyClass? = Swift.type(of: object)
         while let current = type {
             var found: Int?
@@ -147,12 +188,9 @@ enum TaskInternals {
                 found = offset
                 return false
             }
-            if let found {
-                let base = Unmanaged.passUnretained(object).toOpaque()
-                base.storeBytes(of: false, toByteOffset: found, as: Bool.self)
-                return
-            }
+            if let found { return found }
             type = _getSuperclass(current)
         }
+        return nil
     }
 }
