@@ -86,11 +86,30 @@ package enum TaskInternals {
 
     static func style(of task: URLSessionTask, in session: URLSession) -> DeliveryStyle {
         if task is URLSessionDownloadTask { return .download }
-        guard let registry = field("taskRegistry", of: session),
-            let behaviours = field("behaviours", of: registry) as? any KeyedByNumber,
-            let behaviour = behaviours.anyValue(at: task.taskIdentifier)
-        else { return .whole }
+        guard let behaviour = behaviour(of: task, in: session) else { return .whole }
         return caseName(of: behaviour) == "callDelegate" ? .delegate : .whole
+    }
+
+    /// The delegate that was given to an async call, which is not in `task.delegate`.
+    static func ownDelegate(
+        of task: URLSessionTask, in session: URLSession
+    ) -> (any URLSessionTaskDelegate)? {
+        guard let behaviour = behaviour(of: task, in: session),
+            let values = payload(of: behaviour)
+        else { return nil }
+        for child in Mirror(reflecting: values).children {
+            if let delegate = unwrapped(child.value) as? any URLSessionTaskDelegate {
+                return delegate
+            }
+        }
+        return nil
+    }
+
+    private static func behaviour(of task: URLSessionTask, in session: URLSession) -> Any? {
+        guard let registry = field("taskRegistry", of: session),
+            let behaviours = field("behaviours", of: registry) as? any KeyedByNumber
+        else { return nil }
+        return behaviours.anyValue(at: task.taskIdentifier)
     }
 
     /// The body of a request or an upload task.
