@@ -50,7 +50,8 @@ package struct LookupMachine: Sendable {
 
     private let question: Question
     private let labels: [String]
-    private let deadline: Monotonic
+    /// When the lookup ends at the latest.
+    package let deadline: Monotonic
     private var state = State.idle
     private var attempts: [LookupAttempt] = []
     private var secondBest: Testimony?
@@ -105,6 +106,15 @@ package struct LookupMachine: Sendable {
         guard case .asking(let id, let until) = state else { return [] }
         guard now >= until else { return [.armAlarm(until)] }
         return [.abandon(id)] + goOn(after: id, reason: .failed(.timedOut(tries: 1)), now: now)
+    }
+
+    /// What has come to nothing until now, with the source that is being asked: what somebody is told
+    /// whose patience ends before the lookup does.
+    package var attemptsSoFar: [LookupAttempt] {
+        guard case .asking(let id, _) = state else { return attempts }
+        let pending = LookupAttempt(
+            resolver: labels[id.source], reason: .failed(.timedOut(tries: 1)))
+        return attempts + [pending]
     }
 
     /// The last waiter left.
