@@ -140,7 +140,7 @@ let commands: [Target] = [
             "", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
             "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "Vendor", "System",
             "Static", "Profiles", "Resolution", "Client",
-        ]),
+        ], c: ["System"]),
     .executableTarget(
         name: "HTTPDNSCommand", dependencies: ["HTTPDNSCLI"], path: "Sources/Command",
         swiftSettings: strict),
@@ -164,7 +164,7 @@ let testTargets: [Target] = [
     tests(
         "Loopback", library + ["Interception", "URLSession", "PinLab", "!TestSupport"],
         c: ["OpenSSL", "System"]),
-    tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport"]),
+    tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport", "!HTTPDNSCommand"]),
 ]
 
 // Fuzz targets need libFuzzer's flags, so they are there only when `scripts/fuzz` asks.

@@ -155,7 +155,10 @@ static int add_extensions(httpdns_lab_certificate *making, X509 *issuer) {
         if (!added) return 0;
     }
     if (sk_GENERAL_NAME_num(making->names) == 0) return 1;
-    return X509_add1_ext_i2d(making->certificate, NID_subject_alt_name, making->names, 0, 0) == 1;
+    // Critical when it is all that names the subject. Source: RFC 5280 §4.2.1.6.
+    int critical = X509_NAME_entry_count(X509_get_subject_name(making->certificate)) == 0;
+    return X509_add1_ext_i2d(
+               making->certificate, NID_subject_alt_name, making->names, critical, 0) == 1;
 }
 
 static int signed_by(X509 *certificate, EVP_PKEY *key) {

@@ -1,1 +1,3 @@
-print("httpdns")
+internal import HTTPDNSCLI
+
+CommandLineTool.runProcess()

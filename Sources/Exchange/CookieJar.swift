@@ -130,6 +130,7 @@ public struct CookieJar: Sendable, Hashable {
     /// Forgets the cookies without an expiry, as at the end of a session.
     public mutating func endSession() { removeAll { $0.expires == nil } }
 
+    /// Forgets everything.
     public mutating func removeAll() { removeAll { _ in true } }
 }
 

@@ -145,6 +145,8 @@ struct RequestReading {
     }
 
     /// Foundation's default; a request that has it takes the configuration's instead.
+    ///
+    /// Source: URLRequest.timeoutInterval of swift-corelibs-foundation.
     private static let defaultTimeoutSeconds = 60.0
 
     private static func limits(

@@ -12,8 +12,8 @@ internal import HTTPDNSTrust
 /// Rules:
 /// 1. Handles are added, removed and freed between libcurl calls only, never inside a callback.
 /// 2. Each exchange is told `finished` once, after its handle has left libcurl's hands.
-/// 3. Without an exchange for a while (``usualDrowsyMilliseconds``) the thread closes its connections and ends; the
-///    next request starts another.
+/// 3. Without an exchange for a while (``usualDrowsyMilliseconds``) the thread closes its connections
+///    and ends; the next request starts another.
 final class Engine {
     private let mailbox: Mailbox
     private let multi: MultiHandle

@@ -1,5 +1,4 @@
 internal import CHTTPDNSSystem
-internal import Dispatch
 internal import Glibc
 internal import HTTPDNSPlatform
 
@@ -30,17 +29,6 @@ package func run(
     }
 }
 
-/// Runs blocking work on a thread of its own, so that tests never block the cooperative pool.
-package func offPool<Result: Sendable>(
-    _ work: @escaping @Sendable () throws -> Result
-) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
-            continuation.resume(with: Swift.Result(catching: work))
-        }
-    }
-}
-
 /// A program that runs with pipes for its three streams.
 package final class ChildProcess: Sendable {
     package let identifier: Int32
@@ -54,6 +42,7 @@ package final class ChildProcess: Sendable {
         // A child that ends early must not end the tests with SIGPIPE.
         signal(SIGPIPE, SIG_IGN)
         let (inputRead, inputWrite) = try makePipe()
+        _ = fcntl(inputWrite, F_SETFL, O_NONBLOCK)
         let (outputRead, outputWrite) = try makePipe()
         let (errorRead, errorWrite) = try makePipe()
         defer { for end in [inputRead, outputWrite, errorWrite] { close(end) } }
@@ -63,11 +52,13 @@ package final class ChildProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, inputRead, 0)
         posix_spawn_file_actions_adddup2(&actions, outputWrite, 1)
         posix_spawn_file_actions_adddup2(&actions, errorWrite, 2)
+        var attributes = try ChildProcess.attributes()
+        defer { posix_spawnattr_destroy(&attributes) }
         let variables = ChildProcess.inherited().merging(environment) { $1 }
         var pid = pid_t()
         let code = withCStrings([program] + arguments) { words in
             withCStrings(variables.map { "\($0)=\($1)" }) { environment in
-                posix_spawnp(&pid, program, &actions, nil, words, environment)
+                posix_spawnp(&pid, program, &actions, &attributes, words, environment)
             }
         }
         guard code == 0 else {
@@ -114,38 +105,45 @@ package final class ChildProcess: Sendable {
     }
 
     fileprivate func finish(input octets: [UInt8]) -> CommandResult {
-        // Written beside the reading: the program may answer before it has read all.
-        let writing = DispatchWorkItem {
-            self.write(octets)
-            self.closeInput()
-        }
-        DispatchQueue.global().async(execute: writing)
-        var gathered: [Int32: [UInt8]] = [output: [], errors: []]
-        var open: Set<Int32> = [output, errors]
-        while !open.isEmpty {
-            var polled = open.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            guard poll(&polled, nfds_t(polled.count), -1) > 0 else { continue }
-            for ready in polled where ready.revents != 0 {
-                guard let piece = readPiece(ready.fd) else {
-                    open.remove(ready.fd)
-                    continue
-                }
-                gathered[ready.fd, default: []] += piece
-            }
-        }
-        writing.wait()
+        var streams = Streams(toWrite: octets[...], gathered: [output: [], errors: []])
+        if octets.isEmpty { closeInput() }
+        while !streams.isDone { step(&streams) }
         return CommandResult(
-            status: awaitEnd(), output: gathered[output] ?? [], errors: gathered[errors] ?? [])
+            status: awaitEnd(), output: streams.gathered[output] ?? [],
+            errors: streams.gathered[errors] ?? [])
     }
 
-    private func write(_ octets: [UInt8]) {
-        guard let input = input.withLock({ $0 }) else { return }
-        var rest = octets[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
+    private struct Streams {
+        var toWrite: ArraySlice<UInt8>
+        var gathered: [Int32: [UInt8]]
+        var ended: Set<Int32> = []
+
+        var isDone: Bool { ended.count == gathered.count }
+    }
+
+    /// Waits for one of the streams and moves what it can; the program may answer before it has
+    /// read all.
+    private func step(_ streams: inout Streams) {
+        let writing = streams.toWrite.isEmpty ? nil : input.withLock { $0 }
+        var polled = streams.gathered.keys.filter { !streams.ended.contains($0) }
+            .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        if let writing { polled.append(pollfd(fd: writing, events: Int16(POLLOUT), revents: 0)) }
+        guard poll(&polled, nfds_t(polled.count), -1) > 0 else { return }
+        for ready in polled where ready.revents != 0 {
+            if ready.fd == writing {
+                write(&streams.toWrite, to: ready.fd)
+            } else if let piece = readPiece(ready.fd) {
+                streams.gathered[ready.fd, default: []] += piece
+            } else {
+                streams.ended.insert(ready.fd)
+            }
         }
+    }
+
+    private func write(_ rest: inout ArraySlice<UInt8>, to input: Int32) {
+        let count = rest.withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
+        rest = count > 0 ? rest.dropFirst(count) : []
+        if rest.isEmpty { closeInput() }
     }
 
     /// The exit code once the program has ended.
@@ -155,6 +153,25 @@ package final class ChildProcess: Sendable {
         while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+    }
+
+    /// Signals as a shell would leave them: worker threads block most of them and the tests ignore
+    /// SIGPIPE, and a child that inherits that cannot be ended.
+    private static func attributes() throws -> posix_spawnattr_t {
+        var attributes = posix_spawnattr_t()
+        var none = sigset_t()
+        var pipe = sigset_t()
+        sigemptyset(&none)
+        sigemptyset(&pipe)
+        sigaddset(&pipe, SIGPIPE)
+        posix_spawnattr_init(&attributes)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &pipe)
+        let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        guard posix_spawnattr_setflags(&attributes, Int16(flags)) == 0 else {
+            throw CommandError(description: "cannot set a program's signals")
+        }
+        return attributes
     }
 
     private static func inherited() -> [String: String] {

@@ -15,6 +15,13 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { removeTree(path) }
 
+    /// Makes a directory of this name inside.
+    package func makeDirectory(_ name: String) throws {
+        guard mkdir("\(path)/\(name)", 0o700) == 0 else {
+            throw CommandError(description: "cannot make \(path)/\(name) (errno \(errno))")
+        }
+    }
+
     /// Writes a file of this name; gives its path.
     @discardableResult
     package func write(_ name: String, _ text: String) throws -> String {
@@ -40,6 +47,17 @@ private func removeTree(_ path: String) {
     }
     closedir(directory)
     rmdir(path)
+}
+
+/// How many descriptors this process has open. Only meaningful in a process that runs one test, an
+/// exit test for example.
+package func openDescriptors() -> Int {
+    guard let directory = opendir("/proc/self/fd") else { return 0 }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    // ".", ".." and the directory itself.
+    return count - 3
 }
 
 /// The content of a file.

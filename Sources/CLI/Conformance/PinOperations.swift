@@ -66,8 +66,10 @@ extension TrustOperations {
             guard let port = Port(port), let loopback = IPAddress(octets: [127, 0, 0, 1]) else {
                 throw Refusal("port 0")
             }
-            let policy = TrustPolicy(
+            var policy = TrustPolicy(
                 roots: .pem(chain.roots.joined(separator: "\n")), pins: try pinSet(rules))
+            // As in `x509.verify`: the suites state the rules of the public web.
+            policy.profile = .publicWeb
             let verifier =
                 if let time = chain.time {
                     try OpenSSLVerifier(

@@ -1,5 +1,5 @@
-// What the test laboratory (HTTPDNSPinLab) asks of OpenSSL: keys and certificates made in memory, and
-// the server side of a handshake. Nothing here is called by the library that applications ship.
+// What the test laboratory (HTTPDNSPinLab) asks of OpenSSL: keys and certificates made in memory,
+// and the server side of a handshake. Nothing here is called by the library that applications ship.
 #ifndef CHTTPDNS_OPENSSL_LAB_H
 #define CHTTPDNS_OPENSSL_LAB_H
 
@@ -44,7 +44,8 @@ int httpdns_lab_certificate_name(
     size_t count);
 /// An extension by its OpenSSL nid and configuration text, for example "critical,CA:TRUE".
 int httpdns_lab_certificate_extension(
-    httpdns_lab_certificate *_Nonnull making, const char *_Nonnull name, const char *_Nonnull value);
+    httpdns_lab_certificate *_Nonnull making, const char *_Nonnull name,
+    const char *_Nonnull value);
 /// Signs and gives the DER. The issuer is the DER of its certificate; without one the certificate
 /// signs itself.
 httpdns_lab_octets httpdns_lab_certificate_sign(

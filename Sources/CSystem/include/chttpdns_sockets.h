@@ -17,8 +17,8 @@ typedef struct {
 
 /// This thread's errno, which Swift cannot import.
 int httpdns_socket_error(void);
-/// A socket bound to the address and port (0 = a free one): TCP and listening when `is_stream`, else
-/// UDP. -1 with errno.
+/// A socket bound to the address and port (0 = a free one): TCP and listening when `is_stream`,
+/// else UDP. -1 with errno.
 int httpdns_socket_bound(
     int is_stream, const uint8_t *_Nonnull octets, size_t count, uint16_t port);
 /// A TCP socket on its way to the address: connected, or connecting (then poll for writing).

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -58,6 +59,10 @@ int httpdns_address_lookup_meaning(int code);
 #define HTTPDNS_LOOKUP_SYSTEM_ERROR 4
 /// We called it wrongly.
 #define HTTPDNS_LOOKUP_MISUSED 5
+
+/// For a command-line program: a write to a closed pipe becomes an error; Ctrl-C clears the line it
+/// stands on and ends the process with 130.
+void httpdns_signals_of_command(void);
 
 /// errno, for a module that imports no C library of its own.
 int httpdns_errno(void);

@@ -68,7 +68,7 @@ public struct TestAuthority: Sendable, Hashable {
         let making = try CertificateMaking()
         try making.setSubject(commonName)
         try making.setValidity(validity)
-        try making.addAuthorityExtensions(pathLength: nil)
+        try making.addAuthorityExtensions(pathLength: nil, isRoot: true)
         let certificate = try making.signed(key: key, issuer: nil, issuerKey: key)
         identity = try TestIdentity(certificate: certificate, privateKey: key, issuers: [])
         isRoot = true
@@ -79,8 +79,8 @@ public struct TestAuthority: Sendable, Hashable {
         isRoot = false
     }
 
-    /// A new authority below this one; at most `pathLength` authorities may follow below it, nil for
-    /// no limit.
+    /// A new authority below this one; at most `pathLength` authorities may follow below it, nil
+    /// for no limit.
     ///
     /// - Throws: ``LabError``.
     public func intermediate(
@@ -90,7 +90,7 @@ public struct TestAuthority: Sendable, Hashable {
         let making = try CertificateMaking()
         try making.setSubject(commonName)
         try making.setValidity(validity)
-        try making.addAuthorityExtensions(pathLength: pathLength)
+        try making.addAuthorityExtensions(pathLength: pathLength, isRoot: false)
         return TestAuthority(identity: try signed(making, key: try newKey(kind)))
     }
 
@@ -127,7 +127,7 @@ public struct TestAuthority: Sendable, Hashable {
         let making = try CertificateMaking()
         try making.setSubject(commonName)
         try making.setValidity(validity)
-        try making.addLeafExtensions(names)
+        try making.addLeafExtensions(names, isSelfSigned: true)
         let certificate = try making.signed(key: key, issuer: nil, issuerKey: key)
         return try TestIdentity(certificate: certificate, privateKey: key, issuers: [])
     }
@@ -153,22 +153,25 @@ public struct TestAuthority: Sendable, Hashable {
 }
 
 extension CertificateMaking {
-    /// Source: RFC 5280 §4.2.1.2, §4.2.1.3, §4.2.1.9.
-    fileprivate func addAuthorityExtensions(pathLength: Int?) throws(LabError) {
+    /// Source: RFC 5280 §4.2.1.1 (a root may leave out who signed it), §4.2.1.2,
+    /// §4.2.1.3, §4.2.1.9.
+    fileprivate func addAuthorityExtensions(pathLength: Int?, isRoot: Bool) throws(LabError) {
         let limit = pathLength.map { ",pathlen:\($0)" } ?? ""
         try add(extension: "basicConstraints", "critical,CA:TRUE" + limit)
         try add(extension: "keyUsage", "critical,keyCertSign,cRLSign")
         try add(extension: "subjectKeyIdentifier", "hash")
-        try add(extension: "authorityKeyIdentifier", "keyid")
+        if !isRoot { try add(extension: "authorityKeyIdentifier", "keyid") }
     }
 
     /// Source: RFC 5280 §4.2.1; the CA/Browser Forum's profile of a server certificate.
-    fileprivate func addLeafExtensions(_ names: [TestName]) throws(LabError) {
+    fileprivate func addLeafExtensions(
+        _ names: [TestName], isSelfSigned: Bool = false
+    ) throws(LabError) {
         try add(extension: "basicConstraints", "critical,CA:FALSE")
         try add(extension: "keyUsage", "critical,digitalSignature")
         try add(extension: "extendedKeyUsage", "serverAuth")
         try add(extension: "subjectKeyIdentifier", "hash")
-        try add(extension: "authorityKeyIdentifier", "keyid")
+        if !isSelfSigned { try add(extension: "authorityKeyIdentifier", "keyid") }
         for name in names { try add(name) }
     }
 }

@@ -13,8 +13,8 @@ internal import HTTPDNSPlatform
 ///     #expect(server.record.receivedOctets == 0)
 ///
 /// The port is taken when the server is made, so that its handler and others can name it; clients
-/// are served after ``start()``. Each connection has its own thread; the handler runs there, several
-/// at a time, and may block. Nothing here runs on the cooperative thread pool.
+/// are served after ``start()``. Each connection has its own thread; the handler runs there,
+/// several at a time, and may block. Nothing here runs on the cooperative thread pool.
 public final class LabServer: Sendable {
     /// The loopback address.
     public let address: IPAddress

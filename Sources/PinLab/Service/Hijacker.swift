@@ -6,14 +6,14 @@ public import HTTPDNSNames
 ///     let hijacker = try Hijacker(port: origin.port)
 ///     try hijacker.start()
 ///     defer { hijacker.stop() }
-///     // a client that believes hijacker.dns connects to hijacker.server; it must not send a request
+///     // a client that believes hijacker.dns connects to hijacker.server and sends it nothing
 ///     #expect(hijacker.server.record.receivedOctets == 0)
 public struct Hijacker: Sendable {
     /// The lying DNS server.
     public let dns: LabDNSServer
     /// Where its answers lead.
     public let server: LabServer
-    /// The authority that signed the server's certificate: trusted by nobody, unless a test says so.
+    /// Who signed the server's certificate: trusted by nobody, unless a test says so.
     public let authority: TestAuthority
 
     /// A hijacker at an address of its own.

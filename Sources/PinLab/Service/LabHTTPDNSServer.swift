@@ -7,7 +7,7 @@ internal import HTTPDNSPlatform
 ///
 /// | Path | Form |
 /// | --- | --- |
-/// | `/{account}/d?host=`, `/{account}/sign_d?host=&t=&s=` | Aliyun JSON; the signature is checked |
+/// | `/{account}/d?host=`, `/{account}/sign_d?host=&t=&s=` | Aliyun JSON, signature checked |
 /// | `/d?dn=&ttl=1&clientip=1&type=` | DNSPod text |
 /// | `/resolve?name=&type=` | JSON as Google or AliDNS write it, see ``LabJSONShape`` |
 /// | `/dns-query?name=&type=` | JSON as Cloudflare writes it |

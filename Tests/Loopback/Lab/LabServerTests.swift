@@ -187,6 +187,38 @@ func curl(
         }
     }
 
+    @Test func `two hundred connections are served at a time`() async throws {
+        let server = try served { _ in .text("x").delayed(milliseconds: 500) }
+        defer { server.stop() }
+        let result = try await curl(
+            server.url(host: "127.0.0.1", path: "/[1-200]"),
+            ["--parallel", "--parallel-immediate", "--parallel-max", "200"])
+        #expect(result.outputText == String(repeating: "x", count: 200))
+        #expect(server.record.connections == 200)
+    }
+
+    @Test func `a stopped server leaves no descriptor behind`() async {
+        await #expect(processExitsWith: .success) {
+            func serveOnce(_ root: TestAuthority, _ identity: TestIdentity) async throws {
+                let server = try LabServer(security: .tls(identity)) { _ in .text("hello") }
+                try server.start()
+                let dns = try LabDNSServer { $0.answer([LabAddress.ipv4]) }
+                try dns.start()
+                let url = server.url(host: "shop.example.test")
+                _ = try await curl(url, trusting: root, at: server)
+                _ = try await curl(url, at: server)
+                dns.stop()
+                server.stop()
+            }
+            let root = try TestAuthority()
+            let identity = try root.leaf(["shop.example.test"])
+            let before = openDescriptors()
+            for _ in 0..<20 { try await serveOnce(root, identity) }
+            let after = openDescriptors()
+            #expect(after == before)
+        }
+    }
+
     @Test func `a stopped server has left its port`() async throws {
         let server = try served { _ in .never }
         let url = server.url(host: "127.0.0.1")

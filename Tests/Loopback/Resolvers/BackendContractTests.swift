@@ -77,8 +77,8 @@ import Testing
             return
         }
         #expect(clock.now() >= deadline)
-        // A busy machine may be late, but not by a try's own time-out after another.
-        #expect(clock.now().milliseconds(since: deadline) < 3_000)
+        // A busy machine may be late by seconds, but not by half a minute.
+        #expect(clock.now().milliseconds(since: deadline) < 30_000)
     }
 
     @Test(arguments: subjects.having(.silence))
@@ -105,7 +105,8 @@ import Testing
         let begun = clock.now()
         for task in tasks { task.cancel() }
         for task in tasks { #expect(await task.value == .cancelled) }
-        #expect(clock.now().milliseconds(since: begun) < 5_000)
+        // Far below any time-out of the back-ends, far above the delays of a busy machine.
+        #expect(clock.now().milliseconds(since: begun) < 30_000)
     }
 
     @Test(arguments: subjects)

@@ -25,7 +25,7 @@ import Testing
         text: String, phase: TransportFailure.Phase
     ) async throws {
         let server = try silent(after: text)
-        let story = await run(try plainRequest(server) { $0.limits.idleMilliseconds = 500 })
+        let story = await run(try plainRequest(server) { $0.limits.idleMilliseconds = 1_500 })
         #expect(story.failure == .timedOut(phase: phase))
         #expect(story.failedAt == [server.endpoint])
     }
@@ -38,7 +38,7 @@ import Testing
         }
         let story = await run(
             try plainRequest(server) {
-                $0.limits.deadline = SystemMonotonicClock().now().adding(milliseconds: 100)
+                $0.limits.deadline = SystemMonotonicClock().now().adding(milliseconds: 1_500)
             })
         #expect(story.failure == .timedOut(phase: .total))
         #expect(story.bodyOctets > 0)

@@ -1,4 +1,4 @@
-import CHTTPDNSSystem
+import Glibc
 import HTTPDNSExchange
 import HTTPDNSNames
 import HTTPDNSPlatform

@@ -173,7 +173,7 @@ import Testing
         let story = await run(
             try secureRequest(to: "shop.example.test", at: server.endpoint, verifier: lab.verifier)
             {
-                $0.limits.connectMilliseconds = 100
+                $0.limits.connectMilliseconds = 1_000
             })
         #expect(story.failure == .timedOut(phase: .connect))
         #expect(story.failedAt == [server.endpoint])

@@ -1,0 +1,43 @@
+/// One command of the tool, as data: what it takes, how it is explained, what it does.
+package struct Command: Sendable {
+    package typealias Action =
+        @Sendable (ParsedArguments, Console) async throws(CommandFault) -> ExitCode
+
+    package let name: String
+    /// One line for the list of commands.
+    package let summary: String
+    /// What follows the name in the usage line: `NAME… [TYPE…] [@RESOLVER…]`.
+    package let usage: String
+    /// Left out of the list of commands.
+    package var isHidden = false
+    /// Its own options; ``OptionRule/common`` come on top.
+    package let options: [OptionRule]
+    /// What help says below the options: sections with examples, lists, exit codes.
+    package let details: String
+    package let run: Action
+
+    package init(
+        _ name: String, summary: String, usage: String, isHidden: Bool = false,
+        options: [OptionRule], details: String, run: @escaping Action
+    ) {
+        self.name = name
+        self.summary = summary
+        self.usage = usage
+        self.isHidden = isHidden
+        self.options = options
+        self.details = details
+        self.run = run
+    }
+
+    package var allOptions: [OptionRule] { options + OptionRule.common }
+}
+
+extension Command {
+    /// The commands in the order of help. One line each.
+    package static let all: [Command] = [
+        .lookup,
+        .fetch,
+        .resolvers,
+        .conformance,
+    ]
+}

@@ -1,0 +1,51 @@
+/// Why a command could not do its work: one line for people, and the exit code.
+package struct CommandFault: Error, Sendable, Hashable {
+    /// What is wrong with what, and what was expected. May hold text of the user or the network:
+    /// it is made printable where it is printed.
+    package let message: String
+    package let code: ExitCode
+
+    package init(_ message: String, code: ExitCode) {
+        self.message = message
+        self.code = code
+    }
+
+    /// The caller's mistake: an option, a value, a file.
+    package static func usage(_ message: String) -> CommandFault {
+        CommandFault(message, code: .usage)
+    }
+
+    /// A word that is none of the known ones.
+    package static func unknown(
+        _ what: String, _ typed: String, known: [String]
+    ) -> CommandFault {
+        let hint = Nearest.word(to: typed, in: known).map { "; did you mean \"\($0)\"?" } ?? ""
+        return .usage("unknown \(what) \(quoted(typed))" + hint)
+    }
+}
+
+/// The text in quotes, printable, and cut where it is long.
+package func quoted(_ text: String) -> String {
+    // Because: a line that names what is wrong must stay a line.
+    let limit = 200
+    let shown = text.count > limit ? String(text.prefix(limit)) + "…" : text
+    return "\"" + shown.printable + "\""
+}
+
+/// How a command ended, as scripts see it. With several results the highest wins.
+package enum ExitCode: Int32, Sendable, Hashable, Comparable {
+    /// Answered, succeeded, trusted.
+    case succeeded = 0
+    /// No such name, no data, or a verdict against.
+    case negative = 1
+    /// An option or a configuration that cannot work.
+    case usage = 2
+    /// The server answered with a failure.
+    case serverFailure = 3
+    /// No reply in time, or unreachable.
+    case noReply = 9
+    /// Ctrl-C.
+    case interrupted = 130
+
+    package static func < (lhs: ExitCode, rhs: ExitCode) -> Bool { lhs.rawValue < rhs.rawValue }
+}

@@ -1,0 +1,96 @@
+internal import CHTTPDNSSystem
+internal import HTTPDNSPlatform
+
+/// The tool `httpdns`: finds the command, reads its arguments, runs it, and turns faults into one
+/// line and an exit code.
+package enum CommandLineTool {
+    /// Source: CHANGELOG.md.
+    package static let version = "0.1.0"
+
+    /// Runs the tool with the process's arguments and streams, and ends the process.
+    ///
+    /// Not an async `main`: help and the version need no concurrency, and starting its runtime costs
+    /// them more than all else they do. It ends without the C library's clean-up, which would take
+    /// things away from under threads that still run; nothing is buffered.
+    package static func runProcess() -> Never {
+        httpdns_signals_of_command()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if let code = answered(arguments, .process) { _exit(code.rawValue) }
+        let codes = ConditionLocked<[Int32]>([])
+        Task.detached {
+            let code = await run(arguments: arguments, console: .process)
+            codes.withLockSignalling { $0 = [code] }
+        }
+        let ended = codes.waitAndTake({ codes, _ in codes }, until: { _ in nil })
+        _exit(ended.first ?? ExitCode.usage.rawValue)
+    }
+
+    /// Runs the tool; `arguments` are without the program's name.
+    package static func run(arguments: [String], console: Console) async -> Int32 {
+        if let code = answered(arguments, console) { return code.rawValue }
+        guard let name = arguments.first, let command = Command.named(name) else {
+            return ExitCode.usage.rawValue
+        }
+        do throws(CommandFault) {
+            let parsed = try ParsedArguments(arguments.dropFirst(), rules: command.allOptions)
+            let color = try parsed.choice(.color, ColorChoice.self) ?? .auto
+            return try await command.run(parsed, console.painted(color)).rawValue
+        } catch {
+            console.complain(error, of: name)
+            return error.code.rawValue
+        }
+    }
+
+    /// What needs no command: help, the version, and arguments that name none.
+    private static func answered(_ arguments: [String], _ console: Console) -> ExitCode? {
+        let isAsking = { (rule: OptionRule, arguments: ArraySlice<String>) in
+            arguments.prefix { $0 != "--" }.contains {
+                $0 == "--" + rule.name || $0 == rule.letter.map { "-\($0)" }
+            }
+        }
+        guard let first = arguments.first else {
+            console.errors.write(HelpText.tool(Command.all))
+            return .usage
+        }
+        if isAsking(.version, arguments[...]) {
+            console.print("httpdns " + version)
+            return .succeeded
+        }
+        if isAsking(.help, arguments.prefix(1)) || first == "help" {
+            return help(on: arguments.dropFirst().first, console)
+        }
+        guard let command = Command.named(first) else {
+            console.complain(unknownCommand(first), of: nil)
+            return .usage
+        }
+        guard isAsking(.help, arguments[...]) else { return nil }
+        console.output.write(HelpText.command(command))
+        return .succeeded
+    }
+
+    private static func help(on name: String?, _ console: Console) -> ExitCode {
+        guard let name else {
+            console.output.write(HelpText.tool(Command.all))
+            return .succeeded
+        }
+        guard let command = Command.named(name) else {
+            console.complain(unknownCommand(name), of: nil)
+            return .usage
+        }
+        console.output.write(HelpText.command(command))
+        return .succeeded
+    }
+
+    private static func unknownCommand(_ typed: String) -> CommandFault {
+        let names = Command.all.filter { !$0.isHidden }.map(\.name)
+        let what = typed.hasPrefix("-") ? "option" : "command"
+        let fault = CommandFault.unknown(
+            what, typed, known: what == "option" ? ["--help", "--version"] : names)
+        return .usage(fault.message + "; the commands are \(names.joined(separator: ", "))")
+    }
+}
+
+extension Command {
+    /// The command of that name; nil when there is none.
+    static func named(_ name: String) -> Command? { all.first { $0.name == name } }
+}

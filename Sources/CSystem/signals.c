@@ -1,0 +1,24 @@
+#include "chttpdns_system.h"
+
+// Runs on whatever thread gets the signal: only calls of signal-safety(7).
+static void end_interrupted(int signal) {
+    static const char clear_line[] = "\r\033[K";
+    if (isatty(STDERR_FILENO)) {
+        // Nothing can be done about a failure here.
+        ssize_t written = write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
+        (void)written;
+    }
+    _exit(128 + signal);
+}
+
+void httpdns_signals_of_command(void) {
+    struct sigaction action = {0};
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+    // A shell starts background jobs with SIGINT ignored; that stays.
+    struct sigaction present = {0};
+    if (sigaction(SIGINT, NULL, &present) == 0 && present.sa_handler == SIG_IGN) return;
+    action.sa_handler = end_interrupted;
+    sigaction(SIGINT, &action, NULL);
+}
