@@ -17,9 +17,9 @@ package import HTTPDNSTrust
 ///    but the fields that ``RedirectRules`` lets pass.
 /// 2. An address whose peer did not prove the origin is never tried again; another is, because no octet
 ///    of the request was sent. When none is left, the trust failure is what the caller sees.
-/// 3. While a transfer runs, the exchange ends only when the transfer has said that it is over, and while
-///    the caller is being handed the head, everything else waits: so what it is told comes in order,
-///    one thing at a time.
+/// 3. While a transfer runs, the exchange ends only when the transfer has said that it is over, and
+///    while the caller is being handed the head, everything else waits: so what it is told comes in
+///    order, one thing at a time.
 /// 4. A late event (of a transfer or lookup that no longer counts) is ignored.
 package struct ExchangeMachine: Sendable {
     package enum Action: Sendable, Hashable {
@@ -32,7 +32,8 @@ package struct ExchangeMachine: Sendable {
         case storeCookies([String], from: HTTPURL)
         /// Ask the caller, who answers by ``ExchangeMachine/redirectAnswered(_:now:)``.
         case offerRedirect(RedirectOffer)
-        /// Hand over the head, then what was held back, then say so: ``ExchangeMachine/handedOver(now:)``.
+        /// Hand over the head, then what was held back, then say so by
+        /// ``ExchangeMachine/handedOver(now:)``.
         case deliver(ResponseHead)
         case finish(ExchangeReport)
         case fail(ExchangeFailure)

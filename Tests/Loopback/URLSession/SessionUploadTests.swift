@@ -110,13 +110,15 @@ import Testing
         #expect(arrived.values(of: "Host") == ["\(SessionLab.host):\(origin.port)"])
     }
 
-    @Test func `a field that would begin another is refused`() async throws {
+    @Test func `a field that would begin another is not sent`() async throws {
         let origin = try lab.origin()
         defer { origin.stop() }
         var request = URLRequest(url: try origin.page())
         request.setValue("a\r\nX-Evil: 1", forHTTPHeaderField: "X-A")
         let answer = await (try lab.session()).load(request)
-        #expect(answer.error?.code == .badURL || origin.record.requests.isEmpty)
-        #expect(origin.record.requests.allSatisfy { $0.value(of: "X-Evil") == nil })
+        #expect(answer.error?.code == .badURL || answer.status == 200)
+        for name in ["X-A", "X-Evil"] {
+            #expect(origin.record.requests.allSatisfy { $0.value(of: name) == nil })
+        }
     }
 }
