@@ -9,7 +9,8 @@ struct Ending {
     /// libcurl's words, already fit for a log.
     let text: String
     let scheme: Scheme
-    /// The request was let out on a connection.
+    /// The request was let out on a connection: on this one, or on a kept one that then died, after
+    /// which libcurl tries again on a fresh one.
     let isCleared: Bool
     let hasHead: Bool
     /// What the verifier said of the certificate, if it refused.
@@ -18,14 +19,14 @@ struct Ending {
 
     /// Nil for success. What our own callbacks recorded goes before this.
     var failure: TransportFailure? {
-        if let refusal, !isCleared { return .untrusted(refusal) }
+        if let refusal { return isCleared ? lost(refusal) : .untrusted(refusal) }
         switch code {
         case CURLE_OK:
             return hasHead ? nil : .malformedResponse("the connection gave no response head")
-        case CURLE_COULDNT_CONNECT: return .cannotConnect(text)
+        case CURLE_COULDNT_CONNECT: return isCleared ? lost : .cannotConnect(text)
         case CURLE_OPERATION_TIMEDOUT: return .timedOut(phase: isCleared ? .total : .connect)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-            return .untrusted(secondOpinion)
+            return isCleared ? lost(secondOpinion) : .untrusted(secondOpinion)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             return isCleared ? lost : .handshakeFailed(text)
@@ -49,6 +50,14 @@ struct Ending {
     }
 
     private var lost: TransportFailure { .connectionLost(text, hadResponse: hasHead) }
+
+    /// The peer of the fresh connection is not the origin; that of the kept one was, and may have acted
+    /// on the request, so that it must not go out again by itself.
+    private func lost(_ refusal: TrustFailure) -> TransportFailure {
+        .connectionLost(
+            "a kept connection died with the request on it, and the fresh one was refused: "
+                + refusal.description, hadResponse: hasHead)
+    }
 
     /// libcurl itself refused a name that our verifier had accepted.
     private var secondOpinion: TrustFailure {

@@ -26,7 +26,8 @@ final class ScriptedServer: Sendable {
         let (listener, record) = (listener, record)
         startThread {
             while true {
-                let peer = accept(listener, nil, nil)
+                // Children of other tests must not hold a connection open that this server closes.
+                let peer = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                 guard peer >= 0 else { return }
                 record.withLock {
                     $0.connections += 1
@@ -51,6 +52,9 @@ final class ScriptedServer: Sendable {
             for peer in record.open { shutdown(peer, Int32(SHUT_RDWR)) }
         }
     }
+
+    /// New connections are refused from now on; those that are open stay.
+    func refuseOthers() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// The heads read so far, in order of arrival.
     var heads: [String] { record.withLock { $0.heads } }
