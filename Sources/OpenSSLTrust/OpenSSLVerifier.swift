@@ -26,9 +26,11 @@ package final class OpenSSLVerifier: PeerVerifier {
         policy: TrustPolicy, isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
         clock: any WallSource = SystemWallClock()
     ) throws(TrustSetupError) {
-        judge = ChainJudge(policy: policy, matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
-        fingerprint = judge.fingerprint
         chains = try ChainVerifier(policy: policy)
+        judge = ChainJudge(
+            policy: policy, rootsEdition: chains.rootsEdition,
+            matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
+        fingerprint = judge.fingerprint
         self.clock = clock
     }
 
@@ -46,6 +48,8 @@ package final class OpenSSLVerifier: PeerVerifier {
             Slots.keep(arming, in: context)
         else { return false }
         chttpdns_context_forget_sessions(context)
+        // Source: RFC 9113 §9.2.1, for HTTP/2; no request of ours needs one in HTTP/1.1 either.
+        chttpdns_context_refuse_renegotiation(context)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(
             context, judgePeer, Unmanaged.passUnretained(arming).toOpaque())

@@ -35,4 +35,8 @@ public struct PolicyFingerprint: Sendable, Hashable {
     public let text: String
 
     package init(text: String) { self.text = text }
+
+    /// By length alone: a policy with roots in PEM has a text of 200 KB, which is hashed a few times a
+    /// request, and a process has few policies.
+    public func hash(into hasher: inout Hasher) { hasher.combine(text.utf8.count) }
 }
