@@ -1,4 +1,5 @@
 import CHTTPDNSSystem
+import Glibc
 import HTTPDNSNames
 import HTTPDNSPlatform
 import Testing
@@ -26,9 +27,10 @@ final class ScriptedServer: Sendable {
         let (listener, record) = (listener, record)
         startThread {
             while true {
-                // Children of other tests must not hold a connection open that this server closes.
-                let peer = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+                let peer = accept(listener, nil, nil)
                 guard peer >= 0 else { return }
+                // Children of other tests must not hold a connection open that this server closes.
+                _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
                 record.withLock {
                     $0.connections += 1
                     $0.open.append(peer)
