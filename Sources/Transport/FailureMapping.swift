@@ -13,6 +13,8 @@ struct Ending {
     /// which libcurl tries again on a fresh one.
     let isCleared: Bool
     let hasHead: Bool
+    /// The body may go on behind where it was cut off.
+    let mayBeCut: Bool
     /// What the verifier said of the certificate, if it refused.
     let refusal: TrustFailure?
     let host: Host
@@ -22,7 +24,10 @@ struct Ending {
         if let refusal { return isCleared ? lost(refusal) : .untrusted(refusal) }
         switch code {
         case CURLE_OK:
-            return hasHead ? nil : .malformedResponse("the connection gave no response head")
+            guard hasHead else {
+                return .malformedResponse("the connection gave no response head")
+            }
+            return mayBeCut ? cut : nil
         case CURLE_COULDNT_CONNECT: return isCleared ? lost : .cannotConnect(text)
         case CURLE_OPERATION_TIMEDOUT: return .timedOut(phase: isCleared ? .total : .connect)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
@@ -47,6 +52,13 @@ struct Ending {
     private var broken: TransportFailure {
         if isCleared { return lost }
         return scheme == .https ? .handshakeFailed(text) : .cannotConnect(text)
+    }
+
+    /// Source: RFC 9112 §8, §9.8: an incomplete close leaves such a response incomplete.
+    private var cut: TransportFailure {
+        .connectionLost(
+            "the connection ended without TLS's close_notify, and nothing else says where the body "
+                + "ends", hadResponse: true)
     }
 
     private var lost: TransportFailure { .connectionLost(text, hadResponse: hasHead) }

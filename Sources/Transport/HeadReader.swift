@@ -35,6 +35,8 @@ struct HeadReader {
     }
 
     var isComplete: Bool { part == .body }
+    /// True when only the end of the connection ends the body. Source: RFC 9112 §6.3 rule 8.
+    private(set) var endsWithConnection = false
 
     mutating func read(line raw: UnsafeRawBufferPointer) throws(TransportFailure) -> Outcome {
         let (sum, overflow) = octetCount.addingReportingOverflow(raw.count)
@@ -69,6 +71,12 @@ struct HeadReader {
             }
         }
         try HeadReader.checkLengths(fields.all("Content-Length"))
+        let isChunked = fields.all("Transfer-Encoding").contains {
+            $0.lowercased().contains("chunked")
+        }
+        endsWithConnection =
+            version != .http2 && status != 204 && status != 304 && !isChunked
+            && !fields.contains("Content-Length")
         part = .body
         return .final(status: status, version: version, fields: fields)
     }
