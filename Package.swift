@@ -70,7 +70,7 @@ let cores: [Target] = [
 let effects: [Target] = [
     module("Platform", ["Names"], c: ["System"]),
     module("JSON"),
-    module("Digest", c: ["OpenSSL"]),
+    module("Digest", ["Names"], c: ["OpenSSL"]),
     module("IDNA", ["Names"], c: ["Idn2"]),
     module("PublicSuffix", ["Names"], c: ["Psl"]),
     module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),

@@ -1,5 +1,6 @@
 internal import HTTPDNSExchange
 package import HTTPDNSLookup
+internal import HTTPDNSNames
 package import HTTPDNSTransport
 internal import HTTPDNSWire
 
@@ -38,7 +39,7 @@ package struct DoHMessages: Sendable, Hashable {
             switch method {
             case .get:
                 call.target += target.contains("?") ? "&dns=" : "?dns="
-                call.target += WireText.base64URL(query)
+                call.target += Base64.urlEncoded(query)
             case .post:
                 call.method = .post
                 call.body = .bytes(query)
