@@ -8,7 +8,8 @@ internal import HTTPDNSExchange
 /// Rules:
 /// 1. A line that is not HTTP ends the exchange: nothing is guessed.
 /// 2. Folded lines are joined by one space. Source: RFC 9112 §5.2.
-/// 3. Two different `Content-Length` values end the exchange. Source: RFC 9112 §6.3.
+/// 3. A `Content-Length` that is no number of octets, or two different ones, end the exchange.
+///    Source: RFC 9112 §6.3.
 /// 4. All lines count against the limit: interim heads and trailers too.
 struct HeadReader {
     enum Outcome: Hashable {
@@ -67,14 +68,24 @@ struct HeadReader {
                 throw .malformedResponse("in the response head: \(error)")
             }
         }
+        try HeadReader.checkLength(fields)
+        part = .body
+        return .final(status: status, version: version, fields: fields)
+    }
+
+    /// libcurl passes over a length that it cannot hold, and takes a body of any length for whole.
+    private static func checkLength(_ fields: HTTPFields) throws(TransportFailure) {
         let lengths = Set(
-            fields.all("Content-Length").flatMap { $0.split(separator: ",") }
-                .map { HeadReader.trimmed(Array($0.utf8)[...]) })
+            fields.all("Content-Length")
+                .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+                .map { trimmed(Array($0.utf8)[...]) })
+        for length in lengths {
+            guard length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), Int64(length) != nil
+            else { throw .malformedResponse("Content-Length is not a number of octets") }
+        }
         guard lengths.count <= 1 else {
             throw .malformedResponse("the response states two different lengths")
         }
-        part = .body
-        return .final(status: status, version: version, fields: fields)
     }
 
     private mutating func readStatus(_ line: ArraySlice<UInt8>) throws(TransportFailure) {
