@@ -69,6 +69,11 @@ package struct DoHMessages: Sendable, Hashable {
         guard response.body.count <= Message.maximumOctets else {
             throw .malformed("\(response.body.count) octets; a DNS message has at most 65535")
         }
+        // HTTPS has room for every message: the rest was lost behind the server, and what came must
+        // not be taken for the whole. Source: RFC 2181 §9.
+        if let header = try? MessageHeader(response.body), header.flags.isTruncated {
+            throw .malformed("a truncated answer over HTTPS")
+        }
         let testimony = try HTTPDNSLookup.testimony(
             fromWire: response.body, for: question, source: source)
         return testimony.aged(seconds: Self.ageSeconds(response.head.fields))

@@ -49,6 +49,15 @@ import Testing
         #expect(story.head?.fields.first("X-Long") == "one two three")
     }
 
+    @Test(arguments: ["99999999999999999999999", "9223372036854775808", "+5", "5 5", "5,", "", "x"])
+    func `a length that is no number of octets ends the exchange`(length: String) async throws {
+        let story = try await story(of: "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello")
+        guard case .malformedResponse = story.failure else {
+            Issue.record("it ended with \(String(describing: story.failure))")
+            return
+        }
+    }
+
     @Test func `a body without a length ends with its connection`() async throws {
         let story = try await story(of: "HTTP/1.0 200 OK\r\n\r\nall of it")
         #expect(story.text == "all of it")
