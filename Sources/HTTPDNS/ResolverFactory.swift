@@ -46,6 +46,24 @@ package struct ResolverFactory: Sendable {
         }
     }
 
+    /// The back-end of a description that needs no trust: plain DNS and the system. Nil for others.
+    ///
+    /// Because: loading the roots costs a program that asks one question over UDP more than the
+    /// question itself.
+    package static func trustlessBackend(
+        for description: ResolverDescription
+    ) -> (any ResolverBackend)? {
+        guard description.unresolvedHost == nil else { return nil }
+        switch description.kind {
+        case .datagram(let host, let port, let isTCPOnly):
+            return datagram(addresses(description, of: host), port, isTCPOnly, description)
+        case .system: return SystemBackend()
+        case .provider(let profile) where profile.kind == .udp:
+            return datagram(servers(of: profile, description), .dns, false, description)
+        case .doh, .jsonDoH, .provider: return nil
+        }
+    }
+
     private func made(
         _ description: ResolverDescription
     ) throws(QueryFailure) -> any ResolverBackend {
@@ -54,45 +72,51 @@ package struct ResolverFactory: Sendable {
                 "it is named by the host \(host), whose addresses it cannot itself give: add its "
                     + "bootstrap addresses")
         }
+        if let plain = ResolverFactory.trustlessBackend(for: description) { return plain }
         switch description.kind {
-        case .datagram(let host, let port, let isTCPOnly):
-            return datagram(addresses(description, of: host), port, isTCPOnly, description)
+        case .datagram, .system: throw .unexpected("ResolverFactory: plain DNS without a back-end")
         case .doh(let url):
-            return try doh(url, addresses(description, of: url.origin.host), description)
+            let addresses = ResolverFactory.addresses(description, of: url.origin.host)
+            return try doh(url, addresses, description)
         case .jsonDoH(let url):
             return try vendor(
                 JSONDoHCodec(path: url.target), at: url, description.bootstrap, description)
-        case .system: return SystemBackend()
         case .provider(let profile): return try provider(profile, description)
         }
     }
 
-    private func addresses(_ description: ResolverDescription, of host: Host) -> [IPAddress] {
+    private static func addresses(
+        _ description: ResolverDescription, of host: Host
+    ) -> [IPAddress] {
         if !description.bootstrap.isEmpty { return description.bootstrap }
         if case .address(let address) = host { return [address] }
         return []
     }
 
+    private static func servers(
+        of profile: Profile, _ description: ResolverDescription
+    ) -> [IPAddress] {
+        description.bootstrap.isEmpty ? profile.bootstrap : description.bootstrap
+    }
+
     private func provider(
         _ profile: Profile, _ description: ResolverDescription
     ) throws(QueryFailure) -> any ResolverBackend {
-        let own = description.bootstrap.isEmpty ? profile.bootstrap : description.bootstrap
-        guard profile.kind != .udp else {
-            return datagram(own, .dns, false, description)
-        }
         guard let home = profile.url else {
             throw .misconfigured("its profile has no URL")
         }
         let url = description.endpoint ?? home
-        let bootstrap = description.endpoint == nil ? own : description.bootstrap
+        let bootstrap =
+            description.endpoint == nil
+            ? ResolverFactory.servers(of: profile, description) : description.bootstrap
         switch profile.kind {
-        case .udp: return datagram(own, .dns, false, description)
+        case .udp: throw .unexpected("ResolverFactory: plain DNS without a back-end")
         case .doh: return try doh(url, bootstrap, description)
         case .jsonDoH:
             return try vendor(JSONDoHCodec(path: url.target), at: url, bootstrap, description)
         case .aliyun:
             guard let account = description.account else {
-                throw .misconfigured("it needs your account number (--account)")
+                throw .misconfigured("it needs your account number (`account`, --account)")
             }
             let base = url.target == "/" ? "" : url.target
             let codec = try AliyunCodec(base: base, account: account, secret: description.secret)
@@ -104,7 +128,7 @@ package struct ResolverFactory: Sendable {
         }
     }
 
-    private func datagram(
+    private static func datagram(
         _ addresses: [IPAddress], _ port: Port, _ isTCPOnly: Bool,
         _ description: ResolverDescription
     ) -> any ResolverBackend {

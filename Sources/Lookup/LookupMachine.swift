@@ -140,7 +140,10 @@ package struct LookupMachine: Sendable {
     private mutating func goOn(
         after id: QueryID, reason: LookupAttempt.Reason, now: Monotonic
     ) -> [Action] {
-        attempts.append(LookupAttempt(resolver: labels[id.source], reason: reason))
+        // A table that does not know the name has not failed: that is no news.
+        if reason != .failed(.notCovered) {
+            attempts.append(LookupAttempt(resolver: labels[id.source], reason: reason))
+        }
         let next = id.source + 1
         if next < labels.count, now < deadline { return ask(next, now: now) }
         if let secondBest { return end(.settle(secondBest, attempts: attempts)) }

@@ -151,7 +151,7 @@ extension QueryFailure: CustomStringConvertible {
         case .malformed(let why): "its answer is malformed: \(why)"
         case .httpStatus(let status): "it answered with HTTP status \(status)"
         case .rejected(let code): "it rejected the request: \(code)"
-        case .unsupportedType(let type): "it cannot be asked for type \(type.rawValue)"
+        case .unsupportedType(let type): "it cannot be asked for type \(type.name)"
         case .misconfigured(let why): "its configuration is unusable: \(why)"
         case .cancelled: "cancelled"
         case .notCovered: "it does not cover that name"

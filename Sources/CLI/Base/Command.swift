@@ -35,6 +35,9 @@ package struct Command: Sendable {
 extension Command {
     /// The commands in the order of help. One line each.
     package static let all: [Command] = [
-        .resolvers
+        .lookup,
+        .fetch,
+        .resolvers,
+        .conformance,
     ]
 }

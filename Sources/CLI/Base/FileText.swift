@@ -1,0 +1,35 @@
+internal import CHTTPDNSSystem
+
+/// Reads whole text files, for commands.
+package enum FileText {
+    /// The text of a file; `-` is standard input.
+    ///
+    /// - Throws: ``CommandFault``: usage, with the system's reason.
+    package static func read(_ path: String) throws(CommandFault) -> String {
+        let opened = path == "-" ? fdopen(0, "r") : fopen(path, "re")
+        guard let file = opened else { throw unreadable(path) }
+        defer { fclose(file) }
+        return try text(of: file, path)
+    }
+
+    private static func text(
+        of file: UnsafeMutablePointer<FILE>, _ path: String
+    ) throws(CommandFault) -> String {
+        var octets: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = fread(&piece, 1, piece.count, file)
+            octets += piece.prefix(count)
+            guard count < piece.count else { continue }
+            guard ferror(file) == 0 else { throw unreadable(path) }
+            return String(decoding: octets, as: UTF8.self)
+        }
+    }
+
+    private static func unreadable(_ path: String) -> CommandFault {
+        var word = [CChar](repeating: 0, count: 128)
+        httpdns_error_text(httpdns_errno(), &word, word.count)
+        let reason = String(decoding: word.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+        return .usage("cannot read \(quoted(path)): \(reason)")
+    }
+}

@@ -1,0 +1,69 @@
+extension OptionRule {
+    static let request = OptionRule(
+        "request", letter: "X", value: "METHOD", "the method; GET, or POST with --data")
+    static let header = OptionRule(
+        "header", letter: "H", value: "'NAME: VALUE'", isRepeatable: true, "a field to send")
+    static let data = OptionRule(
+        "data", letter: "d", value: "DATA|@FILE", "the body; @- reads standard input")
+    static let output = OptionRule(
+        "output", letter: "o", value: "FILE", "where the body goes; - is standard output")
+    static let resolver = OptionRule(
+        "resolver", value: "R", isRepeatable: true,
+        "whom to ask, in this order, as @R of lookup; else the built-in chain")
+    static let resolve = OptionRule(
+        "resolve", value: "HOST:IP[,IP]", isRepeatable: true,
+        "these addresses instead of asking; never another identity")
+    static let fetchPin = OptionRule(
+        "pin", value: "[HOST=]sha256/…", isRepeatable: true,
+        "the key that the verified chain must hold; HOST may be *.name or **.name")
+    static let include = OptionRule(
+        "include", letter: "i", "the head of the answer, too, before the body")
+    static let noFollow = OptionRule("no-follow", "hand over a redirect instead of following it")
+    static let maxRedirects = OptionRule(
+        "max-redirects", value: "N", "how many redirects to follow (20)")
+}
+
+extension Command {
+    /// `httpdns fetch`.
+    package static let fetch = Command(
+        "fetch", summary: "one request through resolve, rewrite and verify", usage: "URL",
+        options: [
+            .request, .header, .data, .output, .resolver, .resolve, .cacert, .fetchPin, .include,
+            .noFollow, .maxRedirects, .timeout, .json, .verbose,
+        ] + ResolverArguments.options,
+        details: details
+    ) { (arguments, console) throws(CommandFault) in
+        let plan = try FetchPlan(arguments, console)
+        return try await FetchRun(plan: plan, console: console).run()
+    }
+
+    private static var details: String {
+        let width = FetchTrouble.codes.map(\.label.count).max() ?? 0
+        let codes = FetchTrouble.codes.map { label, meaning, code in
+            "  " + label + String(repeating: " ", count: width - label.count + 2)
+                + "\(meaning) (exit \(code.rawValue))"
+        }.joined(separator: "\n")
+        return """
+            The request goes to an address that the resolver gave; Host, SNI, certificate, cookies and
+            redirects stay those of the URL. Nothing is sent before the peer has proved its name.
+            Any HTTP status is a success: --json and --verbose say which it was.
+
+            --cacert FILE is trusted alone, for the origin and for resolvers given by URL; a provider's
+            own servers are held to the system's roots.
+
+            Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
+            from the start of that hop, total from the start of all.
+
+            Examples:
+              httpdns fetch https://example.com/ --verbose
+              httpdns fetch https://example.com/file.iso -o file.iso --resolver google
+              httpdns fetch https://shop.example/ --resolve shop.example:192.0.2.7 --cacert ca.pem
+              httpdns fetch https://shop.example/ --pin sha256/… --json
+              httpdns fetch https://api.example/v1 -d '{"a":1}' -H 'Content-Type: application/json'
+
+            error.code with --json, besides those of lookup and of the verdict (wrong_name,
+            unknown_issuer, no_pin_matched, …: exit 1):
+            \(codes)
+            """
+    }
+}

@@ -1,0 +1,160 @@
+internal import HTTPDNS
+package import HTTPDNSClient
+package import HTTPDNSExchange
+internal import HTTPDNSIDNA
+package import HTTPDNSNames
+internal import HTTPDNSProfiles
+package import HTTPDNSTrust
+
+/// What one `fetch` is to do, read from its arguments. Pure but for the file of `--data`.
+package struct FetchPlan: Sendable {
+    package let url: HTTPURL
+    package let request: HTTPRequest
+    package let resolvers: ResolverArguments
+    package let overrides: [HostName: [IPAddress]]
+    package let trust: TrustPolicy
+    package let resolverTrust: TrustPolicy
+    package let timeout: Duration?
+    /// Nil: standard output.
+    package let file: String?
+    package let includesHead: Bool
+    package let isJSON: Bool
+    package let isVerbose: Bool
+
+    /// - Throws: ``CommandFault``: the option or the URL at fault.
+    package init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
+        guard let text = arguments.words.first else {
+            throw .usage("a URL is missing: httpdns fetch https://…")
+        }
+        guard arguments.words.count == 1 else {
+            throw .usage("unexpected \(quoted(arguments.words[1])): one URL at a time")
+        }
+        do throws(URLFault) { url = try HTTPURL(text) } catch {
+            throw .usage("\(quoted(text)) is not a URL to fetch: \(error)")
+        }
+        timeout = try arguments.duration(.timeout)
+        request = try FetchPlan.request(to: url, arguments)
+        resolvers = try ResolverArguments(arguments.values(.resolver), arguments, console)
+        overrides = try FetchPlan.overrides(arguments)
+        trust = try FetchPlan.trust(arguments, for: url.origin.host)
+        resolverTrust = FetchPlan.resolverTrust(arguments, resolvers)
+        file = arguments.value(.output).flatMap { $0 == "-" ? nil : $0 }
+        includesHead = arguments.has(.include)
+        isJSON = arguments.has(.json)
+        isVerbose = arguments.has(.verbose)
+        guard !isJSON || arguments.value(.output) != "-" else {
+            throw .usage("--json and -o - would write the body into the JSON; give -o a file")
+        }
+    }
+
+    private static func request(
+        to url: HTTPURL, _ arguments: ParsedArguments
+    ) throws(CommandFault) -> HTTPRequest {
+        var fields = HTTPFields()
+        for text in arguments.values(.header) { try append(text, to: &fields) }
+        var body = RequestBody.none
+        if let data = arguments.value(.data) {
+            body = .bytes(
+                data.hasPrefix("@")
+                    ? try FileOctets.read(String(data.dropFirst())) : Array(data.utf8))
+            if !fields.contains("Content-Type") {
+                try append("Content-Type: application/x-www-form-urlencoded", to: &fields)
+            }
+        }
+        var method = arguments.has(.data) ? HTTPMethod.post : .get
+        if let text = arguments.value(.request) {
+            guard let named = HTTPMethod(text) else {
+                throw .usage("--request \(quoted(text)) is not a method: letters such as GET, PUT")
+            }
+            method = named
+        }
+        var request = HTTPRequest(method, url, fields: fields, body: body)
+        request.followsRedirects = !arguments.has(.noFollow)
+        if let most = try arguments.number(.maxRedirects, in: 0...1_000) {
+            request.redirects.maximumHops = most
+        }
+        // Without --timeout a download takes as long as it takes; silence still ends it.
+        request.limits.total = try arguments.duration(.timeout)
+        return request
+    }
+
+    private static func append(
+        _ text: String, to fields: inout HTTPFields
+    ) throws(CommandFault) {
+        guard let colon = text.firstIndex(of: ":") else {
+            throw .usage("--header \(quoted(text)) has no colon; write 'Name: value'")
+        }
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        var value = text[text.index(after: colon)...].drop(while: isBlank)
+        while let last = value.last, isBlank(last) { value.removeLast() }
+        do throws(FieldError) {
+            try fields.append(String(text[..<colon]), String(value))
+        } catch {
+            throw .usage("--header: \(error)")
+        }
+    }
+
+    private static func overrides(
+        _ arguments: ParsedArguments
+    ) throws(CommandFault) -> [HostName: [IPAddress]] {
+        var overrides: [HostName: [IPAddress]] = [:]
+        for text in arguments.values(.resolve) {
+            let fault = { (reason: String) in
+                CommandFault.usage("--resolve \(quoted(text)): \(reason); write HOST:IP[,IP]")
+            }
+            guard let colon = text.firstIndex(of: ":") else { throw fault("no colon") }
+            let host: HostName
+            do throws(NameError) { host = try HostName(unicode: String(text[..<colon])) } catch {
+                throw fault("\(error)")
+            }
+            for part in text[text.index(after: colon)...].split(
+                separator: ",", omittingEmptySubsequences: false)
+            {
+                let isBracketed = part.hasPrefix("[") && part.hasSuffix("]")
+                let address = isBracketed ? part.dropFirst().dropLast() : part
+                do throws(AddressError) {
+                    overrides[host, default: []].append(try IPAddress(String(address)))
+                } catch {
+                    throw fault("\(error)")
+                }
+            }
+        }
+        return overrides
+    }
+
+    private static func trust(
+        _ arguments: ParsedArguments, for host: Host
+    ) throws(CommandFault) -> TrustPolicy {
+        var policy = TrustPolicy(roots: arguments.value(.cacert).map { .file($0) } ?? .system)
+        for text in arguments.values(.fetchPin) {
+            let (pattern, pin) = split(pin: text)
+            do throws(PinSetError) {
+                try policy.pins.add([pin], for: pattern ?? host.description)
+            } catch {
+                throw .usage("--pin \(quoted(text)): \(error)")
+            }
+        }
+        return policy
+    }
+
+    /// `HOST=pin` or a pin alone. Base64 has its `=` at the end, behind any `/`.
+    private static func split(pin text: String) -> (pattern: String?, pin: String) {
+        guard let equals = text.firstIndex(of: "="), !text[..<equals].contains("/") else {
+            return (nil, text)
+        }
+        let pin = text[text.index(after: equals)...]
+        return pin.isEmpty || pin == "=" ? (nil, text) : (String(text[..<equals]), String(pin))
+    }
+
+    /// A provider's own servers have certificates of the public web, whatever the origin has.
+    private static func resolverTrust(
+        _ arguments: ParsedArguments, _ resolvers: ResolverArguments
+    ) -> TrustPolicy {
+        let isPrivate = resolvers.descriptions.contains { description in
+            if case .provider = description.kind { return description.endpoint != nil }
+            return description.provenHost != nil
+        }
+        guard isPrivate, let file = arguments.value(.cacert) else { return TrustPolicy() }
+        return TrustPolicy(roots: .file(file))
+    }
+}

@@ -1,0 +1,186 @@
+package import HTTPDNSExchange
+package import HTTPDNSJSON
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSTrust
+
+/// How a request that is over is shown. Pure.
+package enum FetchRendering {
+    /// The one object of `--json`: the same keys whatever happened.
+    package static func json(
+        url: HTTPURL, report: ExchangeReport, bytes: Int64, trouble: FetchTrouble?
+    ) -> JSONValue {
+        let hop = report.hops.last
+        let last = hop?.url ?? url
+        let source = hop?.resolution?.source
+        return [
+            "url": .string(url.description),
+            "finalURL": .string(last.description),
+            "status": number(hop?.status.map(Int64.init)),
+            "httpVersion": text(hop?.version?.rawValue),
+            "remoteAddress": text(hop.flatMap(remote)?.description),
+            "serverName": text(serverName(last)),
+            "hostHeader": .string(last.origin.authority),
+            "resolver": text(source?.resolver),
+            "addresses": .array(
+                (hop?.resolution?.addresses ?? []).map { .string($0.description) }),
+            "ttl": number(hop?.resolution.map { Int64($0.ttlSeconds) }),
+            "verified": hop?.peer.map(verified) ?? .null,
+            "redirects": .array(report.hops.dropLast().map(redirect)),
+            "bytes": .integer(bytes),
+            "timings": timings(report),
+            "attempts": .array(report.hops.flatMap(\.attempts).map(attempt)),
+            "error": trouble.map { ["code": .string($0.label), "message": .string($0.message)] }
+                ?? .null,
+        ]
+    }
+
+    /// The address connected to; that of a peer which could not be trusted, too.
+    private static func remote(_ hop: ExchangeReport.Hop) -> IPAddress? {
+        if let remote = hop.remote { return remote.address }
+        return hop.attempts.last { $0.label != "cannot_connect" }?.address
+    }
+
+    private static func verified(_ peer: VerifiedPeer) -> JSONValue {
+        let leaf = peer.chain.first
+        return [
+            "name": .string(peer.matchedName),
+            "subject": text(leaf?.subject),
+            "issuer": text(leaf?.issuer),
+            "notAfter": text(leaf?.notAfter.iso8601),
+            "pin": text(peer.matchedPin?.description),
+        ]
+    }
+
+    private static func redirect(_ hop: ExchangeReport.Hop) -> JSONValue {
+        [
+            "url": .string(hop.url.description), "status": number(hop.status.map(Int64.init)),
+            "remoteAddress": text(hop.remote?.address.description),
+        ]
+    }
+
+    private static func attempt(_ attempt: RouteAttempt) -> JSONValue {
+        [
+            "address": text(attempt.address?.description), "error": .string(attempt.label),
+            "message": .string(attempt.message),
+        ]
+    }
+
+    private static func timings(_ report: ExchangeReport) -> JSONValue {
+        let hop = report.hops.last
+        let timings = hop?.timings
+        return [
+            "resolve": milliseconds(hop?.resolveMilliseconds),
+            "connect": milliseconds(timings?.connected),
+            "tls": milliseconds(handshake(timings)),
+            "firstByte": milliseconds(
+                timings?.firstByte.map { $0 + (hop?.resolveMilliseconds ?? 0) }),
+            "total": milliseconds(report.totalMilliseconds),
+        ]
+    }
+
+    private static func handshake(_ timings: ExchangeReport.Timings?) -> Double? {
+        guard let connected = timings?.connected, let secured = timings?.secured else { return nil }
+        return max(0, secured - connected)
+    }
+
+    private static func serverName(_ url: HTTPURL) -> String? {
+        guard url.origin.scheme == .https, case .name(let name) = url.origin.host else {
+            return nil
+        }
+        return name.text
+    }
+
+    private static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    private static func number(_ number: Int64?) -> JSONValue {
+        number.map { .integer($0) } ?? .null
+    }
+
+    /// Microseconds are the clock's own noise.
+    private static func milliseconds(_ value: Double?) -> JSONValue {
+        guard let value, value.isFinite else { return .null }
+        return .number((value * 100).rounded() / 100)
+    }
+}
+
+// The timeline of --verbose
+extension FetchRendering {
+    /// What happened, hop by hop, for people.
+    package static func timeline(
+        _ report: ExchangeReport, bytes: Int64, _ paint: Paint
+    ) -> [String] {
+        var lines: [String] = []
+        for (index, hop) in report.hops.enumerated() {
+            let arrow = index == 0 ? "" : "→ "
+            lines.append(paint.bold(arrow + hop.url.description.printable))
+            lines += rows(hop).map { name, value in
+                "  " + paint.dim(name + String(repeating: " ", count: 11 - name.count))
+                    + value.printable
+            }
+        }
+        let total = DurationText.elapsed(milliseconds: report.totalMilliseconds)
+        lines.append("\(bytes) octets of body, \(total) in all")
+        return lines
+    }
+
+    private static func rows(_ hop: ExchangeReport.Hop) -> [(String, String)] {
+        var rows: [(String, String)] = []
+        if let resolution = hop.resolution {
+            let source = resolution.source
+            let server = source.server.map { " at \($0)" } ?? ""
+            let ttl = DurationText.short(seconds: resolution.ttlSeconds)
+            rows.append(
+                (
+                    "resolver",
+                    "\(source.resolver)\(server) (\(source.transport.rawValue)"
+                        + (resolution.isCached ? ", cached" : "") + "), ttl \(ttl)"
+                ))
+            rows.append(
+                (
+                    "addresses", resolution.addresses.map(\.description).joined(separator: ", ")
+                ))
+        }
+        for attempt in hop.attempts {
+            let address = attempt.address.map(\.description) ?? "an address"
+            let line = attempt.message.split(separator: "\n").first.map(String.init) ?? ""
+            rows.append(("refused", "\(address): \(attempt.label): \(line)"))
+        }
+        if let remote = hop.remote {
+            let how = [
+                hop.isReusedConnection ? "open already" : nil, hop.tlsVersion,
+                hop.version.map { "HTTP/" + $0.rawValue },
+            ].compactMap { $0 }.joined(separator: ", ")
+            rows.append(("connected", "\(remote)" + (how.isEmpty ? "" : ", " + how)))
+        }
+        rows.append(("host", hop.url.origin.authority))
+        if let name = serverName(hop.url) { rows.append(("sni", name)) }
+        if let peer = hop.peer { rows += proof(peer) }
+        if let status = hop.status { rows.append(("answer", "\(status)")) }
+        rows.append(("times", times(hop)))
+        return rows
+    }
+
+    private static func proof(_ peer: VerifiedPeer) -> [(String, String)] {
+        var rows = [("proof", "\(peer.host) is \(peer.matchedName) of the certificate")]
+        if let leaf = peer.chain.first {
+            rows.append(("subject", leaf.subject.isEmpty ? "(none)" : leaf.subject))
+            rows.append(("issuer", leaf.issuer))
+            rows.append(("valid", "until \(leaf.notAfter.iso8601)"))
+        }
+        rows.append(("pin", peer.matchedPin.map { "\($0) matched" } ?? "none is set for this host"))
+        return rows
+    }
+
+    private static func times(_ hop: ExchangeReport.Hop) -> String {
+        let steps: [(String, Double?)] = [
+            ("resolve", hop.resolveMilliseconds), ("connect", hop.timings.connected),
+            ("tls", handshake(hop.timings)),
+            ("first byte", hop.timings.firstByte.map { $0 + hop.resolveMilliseconds }),
+            ("hop", hop.timings.total.map { $0 + hop.resolveMilliseconds }),
+        ]
+        return steps.compactMap { name, value in
+            value.map { "\(name) \(DurationText.elapsed(milliseconds: $0))" }
+        }.joined(separator: ", ")
+    }
+}

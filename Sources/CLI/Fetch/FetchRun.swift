@@ -1,0 +1,116 @@
+internal import HTTPDNS
+internal import HTTPDNSClient
+internal import HTTPDNSExchange
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+
+/// One `fetch`: puts the library together, sends, and passes the body on as it arrives.
+struct FetchRun {
+    let plan: FetchPlan
+    let console: Console
+
+    /// - Throws: ``CommandFault``: what cannot even be tried.
+    func run() async throws(CommandFault) -> ExitCode {
+        let httpdns = try await assembled()
+        var sink = BodySink(plan, console)
+        let outcome = await exchanged(httpdns.client, &sink)
+        sink.clearProgress()
+        report(outcome, sink)
+        return outcome.trouble?.code ?? .succeeded
+    }
+
+    private struct Outcome {
+        var report: ExchangeReport
+        var trouble: FetchTrouble?
+    }
+
+    private func assembled() async throws(CommandFault) -> HTTPDNS {
+        var configuration = HTTPDNSConfiguration()
+        configuration.overrides = plan.overrides
+        configuration.trust = plan.trust
+        configuration.resolverTrust = plan.resolverTrust
+        if !plan.resolvers.descriptions.isEmpty {
+            let patience = plan.timeout ?? ExchangeLimits().resolve
+            let deadline = SystemMonotonicClock().now().adding(
+                milliseconds: Int64(patience / .milliseconds(1)))
+            configuration.resolvers = []
+            for description in plan.resolvers.descriptions {
+                do throws(QueryFailure) {
+                    configuration.resolvers.append(
+                        try await SystemBootstrap.addressed(
+                            description, deadline: deadline, console))
+                } catch {
+                    throw CommandFault(
+                        "resolver \(description): \(error)", code: LookupTrouble(error).code)
+                }
+            }
+        }
+        do throws(SetupFault) { return try HTTPDNS(configuration) } catch {
+            throw .usage("\(error)")
+        }
+    }
+
+    private func exchanged(_ client: HTTPDNSClient, _ sink: inout BodySink) async -> Outcome {
+        let response: HTTPResponse
+        do throws(ExchangeFailure) { response = try await client.send(plan.request) } catch {
+            return Outcome(report: error.report, trouble: FetchTrouble(error))
+        }
+        do {
+            sink.announce(length: length(response.head))
+            if plan.includesHead { try sink.write(head: text(response.head)) }
+            var body = response.body.makeAsyncIterator()
+            while let chunk = try await body.nextChunk() { try sink.write(body: chunk) }
+            try sink.finish()
+            return Outcome(report: response.body.report)
+        } catch let failure as ExchangeFailure {
+            return Outcome(report: failure.report, trouble: truncated(failure, sink))
+        } catch {
+            let trouble = FetchTrouble(
+                label: "output_failed", message: (error as? CommandFault)?.message ?? "\(error)",
+                code: .usage)
+            return Outcome(report: response.body.report, trouble: trouble)
+        }
+    }
+
+    /// A failure in the body, with the word on what came before it.
+    private func truncated(_ failure: ExchangeFailure, _ sink: BodySink) -> FetchTrouble {
+        let trouble = FetchTrouble(failure)
+        let kept =
+            sink.partialFile.map {
+                "\($0) holds the \(sink.bodyOctets) octets that came; it is incomplete"
+            } ?? "the body is incomplete: \(sink.bodyOctets) octets came"
+        return FetchTrouble(
+            label: trouble.label, message: trouble.message + "\n" + kept, code: trouble.code)
+    }
+
+    private func length(_ head: ResponseHead) -> Int64? {
+        // An encoded body is longer when it is decoded.
+        guard !head.fields.contains("Content-Encoding") else { return nil }
+        return head.fields.first("Content-Length").flatMap { Int64($0) }
+    }
+
+    private func text(_ head: ResponseHead) -> String {
+        let lines = head.fields.fields.map { $0.name.printable + ": " + $0.value.printable }
+        return (["HTTP/\(head.version.rawValue) \(head.status)"] + lines)
+            .map { $0 + "\r\n" }.joined() + "\r\n"
+    }
+
+    private func report(_ outcome: Outcome, _ sink: BodySink) {
+        if plan.isVerbose {
+            let lines = FetchRendering.timeline(
+                outcome.report, bytes: sink.bodyOctets, console.errorPaint)
+            console.errors.write(lines.map { $0 + "\n" }.joined())
+        }
+        if plan.isJSON {
+            console.print(
+                json: FetchRendering.json(
+                    url: plan.url, report: outcome.report, bytes: sink.bodyOctets,
+                    trouble: outcome.trouble))
+        } else if let trouble = outcome.trouble {
+            for line in trouble.message.split(separator: "\n", omittingEmptySubsequences: false) {
+                console.note(String(line))
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package import HTTPDNSExchange
+internal import HTTPDNSLookup
+
+/// Why a request has no usable answer, in the words of the tool.
+package struct FetchTrouble: Error, Sendable, Hashable {
+    /// One of ``codes``, of ``LookupTrouble/codes``, or the label of a verdict.
+    package let label: String
+    package let message: String
+    package let code: ExitCode
+
+    package init(label: String, message: String, code: ExitCode) {
+        self.label = label
+        self.message = message
+        self.code = code
+    }
+
+    package init(_ failure: ExchangeFailure) {
+        label = failure.label
+        message = failure.description
+        code = FetchTrouble.exitCode(failure)
+    }
+
+    /// The codes that are not those of a lookup or of a verdict: help prints them.
+    package static let codes: [(label: String, meaning: String, code: ExitCode)] = [
+        ("no_such_name", "the host does not exist", .negative),
+        ("no_data", "the host has no address", .negative),
+        ("cannot_connect", "no address could be connected to", .noReply),
+        ("timed_out", "no reply in time", .noReply),
+        ("connection_lost", "before an answer: exit 9; in its body", .serverFailure),
+        ("handshake_failed", "TLS failed before a certificate came", .serverFailure),
+        ("malformed_response", "the answer breaks HTTP", .serverFailure),
+        ("head_too_large", "the answer's head is too large", .serverFailure),
+        ("body_too_large", "the answer's body is too large", .serverFailure),
+        ("redirect_refused", "too many redirects, or from https to http", .serverFailure),
+        ("unsendable", "the request cannot be sent as it is", .usage),
+        ("output_failed", "the file of -o cannot be written", .usage),
+        ("unavailable", "this machine lacks something", .usage),
+        ("unexpected", "a fault of this program", .serverFailure),
+        ("cancelled", "interrupted", .interrupted),
+    ]
+
+    private static func exitCode(_ failure: ExchangeFailure) -> ExitCode {
+        switch failure.cause {
+        case .untrusted: .negative
+        case .notResolved(.negative(let answer)):
+            if case .serverFailure = answer.outcome { .serverFailure } else { .negative }
+        case .notResolved(.failed(let failure)): LookupTrouble(failure).code
+        case .connectionLost(_, let hadResponse): hadResponse ? .serverFailure : .noReply
+        default: codes.first { $0.label == failure.label }?.code ?? .serverFailure
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import CHTTPDNSSystem
+
+/// Whole files as octets, and files that a body is written to.
+enum FileOctets {
+    /// Because: a body is held in memory to be sent again after a redirect; more is a mistake.
+    static let maximumOctets = 1_073_741_824
+
+    /// The content of a file; `-` is standard input.
+    ///
+    /// - Throws: ``CommandFault``: usage, with the system's reason.
+    static func read(_ path: String) throws(CommandFault) -> [UInt8] {
+        guard path != "-" else { return try octets(of: 0, "standard input") }
+        guard let file = fopen(path, "re") else { throw fault("cannot read", path) }
+        defer { fclose(file) }
+        return try octets(of: fileno(file), path)
+    }
+
+    private static func octets(
+        of descriptor: Int32, _ path: String
+    ) throws(CommandFault) -> [UInt8] {
+        var octets: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = CHTTPDNSSystem.read(descriptor, &piece, piece.count)
+            if count < 0, httpdns_errno() == EINTR { continue }
+            guard count >= 0 else { throw fault("cannot read", path) }
+            guard count > 0 else { return octets }
+            octets += piece.prefix(count)
+            guard octets.count <= maximumOctets else {
+                throw .usage("\(quoted(path)) is larger than \(maximumOctets) octets")
+            }
+        }
+    }
+
+    static func fault(_ what: String, _ path: String) -> CommandFault {
+        var word = [CChar](repeating: 0, count: 128)
+        httpdns_error_text(httpdns_errno(), &word, word.count)
+        let reason = String(
+            decoding: word.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return .usage("\(what) \(quoted(path)): \(reason)")
+    }
+}
+
+/// A file that is being written; closed with its last owner.
+final class WrittenFile: @unchecked Sendable {
+    // Safety: the stream is only asked for its descriptor, and closed once, by the last owner.
+    private let stream: UnsafeMutablePointer<FILE>
+    let path: String
+
+    /// Makes the file, or empties it.
+    ///
+    /// - Throws: ``CommandFault``.
+    init(_ path: String) throws(CommandFault) {
+        guard let stream = fopen(path, "we") else { throw FileOctets.fault("cannot write", path) }
+        self.path = path
+        self.stream = stream
+    }
+
+    deinit { fclose(stream) }
+
+    /// - Throws: ``CommandFault``: a full disk, for one.
+    func write(_ octets: [UInt8]) throws(CommandFault) {
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                CHTTPDNSSystem.write(fileno(stream), $0.baseAddress, $0.count)
+            }
+            if count < 0, httpdns_errno() == EINTR { continue }
+            guard count > 0 else { throw FileOctets.fault("cannot write", path) }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

@@ -1,0 +1,178 @@
+internal import HTTPDNSIDNA
+package import HTTPDNSNames
+package import HTTPDNSWire
+
+extension OptionRule {
+    static let name = OptionRule(
+        "name", value: "NAME", isRepeatable: true, "a name, even if it looks like a type")
+    static let reverse = OptionRule(
+        "reverse", letter: "x", value: "IP", isRepeatable: true, "the name of an address (PTR)")
+    static let file = OptionRule("file", value: "LIST", "names from a file, one a line; - is stdin")
+    static let parallel = OptionRule("parallel", value: "N", "names in flight at once (50)")
+    static let short = OptionRule("short", "addresses or data alone, one a line")
+    static let seconds = OptionRule("seconds", "TTLs as whole seconds")
+    static let explain = OptionRule("explain", "every step with its time")
+    static let dnssec = OptionRule("dnssec", "ask for DNSSEC data (DO); says whether AD is set")
+    static let noRecursion = OptionRule("no-recursion", "ask for what the server itself knows")
+}
+
+/// One name that is to be looked up, and for what.
+package struct LookupSubject: Sendable, Hashable {
+    /// As it was typed.
+    package let text: String
+    package let name: Result<HostName, NameError>
+    package let types: [RecordType]
+
+    package init(_ text: String, types: [RecordType]) {
+        self.text = text
+        self.types = types
+        do throws(NameError) { name = .success(try HostName(unicode: text)) } catch {
+            name = .failure(error)
+        }
+    }
+
+    /// In A-labels; as it was typed where it is no name.
+    package var asciiText: String { (try? name.get().text) ?? text }
+
+    /// As people read it, where that differs from ``asciiText``.
+    package var unicodeText: String? {
+        guard let name = try? name.get() else { return nil }
+        let text = IDNA.toUnicode(name)
+        return text == name.text ? nil : text
+    }
+
+    /// Both forms: `bücher.test (xn--bcher-kva.test)`.
+    package var shownText: String { unicodeText.map { "\($0) (\(asciiText))" } ?? asciiText }
+}
+
+/// What `httpdns lookup` was told to do. Pure: made from words alone.
+package struct LookupRequest: Sendable {
+    /// How results are shown.
+    package enum Form: Sendable, Hashable {
+        case table, short, json
+    }
+
+    package private(set) var subjects: [LookupSubject] = []
+    /// What follows each `@`.
+    package private(set) var resolvers: [String] = []
+    /// The types that were named; empty: addresses.
+    package private(set) var types: [RecordType] = []
+    package let form: Form
+    package let usesSeconds: Bool
+    package let isVerbose: Bool
+    package let explains: Bool
+    package let wantsDNSSEC: Bool
+    package let wantsRecursion: Bool
+    /// Nil: the resolver's own.
+    package let timeout: Duration?
+    package let parallel: Int
+    package let list: String?
+
+    /// Because: enough to hide a round trip of 100 ms behind 500 lookups a second, few enough for any
+    /// resolver.
+    static let usualParallel = 50
+
+    /// - Throws: ``CommandFault``.
+    package init(_ arguments: ParsedArguments) throws(CommandFault) {
+        guard !(arguments.has(.json) && arguments.has(.short)) else {
+            throw .usage("--json and --short exclude each other")
+        }
+        form = arguments.has(.json) ? .json : arguments.has(.short) ? .short : .table
+        usesSeconds = arguments.has(.seconds)
+        isVerbose = arguments.has(.verbose)
+        explains = arguments.has(.explain)
+        wantsDNSSEC = arguments.has(.dnssec)
+        wantsRecursion = !arguments.has(.noRecursion)
+        timeout = try arguments.duration(.timeout)
+        parallel = try arguments.number(.parallel, in: 1...1_000) ?? LookupRequest.usualParallel
+        list = arguments.value(.file)
+        try read(arguments)
+        guard list == nil || form != .table || !explains else {
+            throw .usage("--explain and --file exclude each other")
+        }
+    }
+
+    /// Adds the names of a list: one a line, `#` begins a comment.
+    package mutating func add(list text: String) {
+        for line in text.split(whereSeparator: \.isNewline) {
+            let name = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
+                .joined(separator: " ")
+            if !name.isEmpty { subjects.append(LookupSubject(name, types: subjectTypes)) }
+        }
+    }
+
+    private var subjectTypes: [RecordType] { types.isEmpty ? [.a, .aaaa] : types }
+
+    /// Whether the types are those that nobody named.
+    package var asksForAddresses: Bool { types.isEmpty }
+
+    private mutating func read(_ arguments: ParsedArguments) throws(CommandFault) {
+        var names: [String] = []
+        for word in arguments.words {
+            if word.hasPrefix("@") {
+                let resolver = String(word.dropFirst())
+                // `@ 192.0.2.1` is a slip of the finger; an empty resolver is nobody.
+                guard !resolver.isEmpty else { throw .usage("after @ a resolver must follow") }
+                resolvers.append(resolver)
+            } else if let type = try LookupRequest.type(word) {
+                if !types.contains(type) { types.append(type) }
+            } else {
+                names.append(word)
+            }
+        }
+        subjects = try (names + arguments.values(.name)).map { (text) throws(CommandFault) in
+            if let address = try? IPAddress(text) {
+                throw .usage("\(address) is an address, not a name; -x \(address) finds its name")
+            }
+            return LookupSubject(text, types: subjectTypes)
+        }
+        for text in arguments.values(.reverse) { subjects.append(try reverse(text)) }
+        guard subjects.isEmpty, list == nil else { return }
+        let hint =
+            types.first.map {
+                "; \"\($0.name)\" is a record type (--name \($0.name) makes it a name)"
+            } ?? ": httpdns lookup NAME… [TYPE…] [@RESOLVER…]"
+        throw .usage("no name to look up" + hint)
+    }
+
+    /// The type that a word names; nil when it is a name.
+    private static func type(_ word: String) throws(CommandFault) -> RecordType? {
+        if let type = RecordType(name: word) { return type }
+        if let number = UInt16(word), word.first?.isNumber == true {
+            return RecordType(rawValue: number)
+        }
+        let upper = word.uppercased()
+        let isNumbered =
+            upper.hasPrefix("TYPE") && upper.count > 4
+            && upper.dropFirst(4).utf8.allSatisfy { (0x30...0x39).contains($0) }
+        let looksLikeType =
+            word.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) }
+            && word.utf8.contains { (0x41...0x5A).contains($0) }
+        guard isNumbered || looksLikeType else { return nil }
+        let fault = CommandFault.unknown("record type", word, known: commonTypes)
+        throw .usage(
+            fault.message
+                + " (TYPE0 to TYPE65535 name any; --name \(word.printable) makes it a name)")
+    }
+
+    /// Source: the contract of the tool.
+    private static let commonTypes = [
+        "A", "AAAA", "CNAME", "HTTPS", "SVCB", "MX", "NS", "TXT", "SOA", "SRV", "PTR", "CAA", "ANY",
+    ]
+
+    /// Source: RFC 1035 §3.5, RFC 3596 §2.5.
+    private func reverse(_ text: String) throws(CommandFault) -> LookupSubject {
+        let address: IPAddress
+        do throws(AddressError) { address = try IPAddress(text) } catch {
+            throw .usage("-x \(quoted(text)): \(error)")
+        }
+        let name: String
+        switch address.family {
+        case .ipv4: name = address.octets.reversed().map { "\($0)." }.joined() + "in-addr.arpa"
+        case .ipv6:
+            let digits = address.octets.reversed().flatMap { [$0 & 0xF, $0 >> 4] }
+            name = digits.map { String($0, radix: 16) + "." }.joined() + "ip6.arpa"
+        }
+        return LookupSubject(name, types: types.isEmpty ? [.ptr] : types)
+    }
+}
