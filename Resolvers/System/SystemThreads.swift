@@ -99,9 +99,9 @@ package final class SystemThreads: Sendable {
         var idle = 0
         var isClosed = false
 
-        /// One call for one thread, which then is idle no more.
+        /// One call for one thread, which then is idle no more. Whether anybody still waits for it is
+        /// behind the call's own lock: the thread looks, with this one free.
         mutating func take() -> [Item] {
-            queue.removeAll { $0.isSettled }
             guard !queue.isEmpty else { return isClosed ? [.end] : [] }
             idle -= 1
             return [.call(queue.removeFirst())]
@@ -125,8 +125,6 @@ private final class PendingCall: Sendable {
     private let state = Locked(State())
 
     init(_ call: SystemCall) { self.call = call }
-
-    var isSettled: Bool { state.withLock { $0.outcome != nil } }
 
     func wait(_ waiter: CheckedContinuation<SystemLookup.Outcome, Never>) {
         let outcome = state.withLock { state -> SystemLookup.Outcome? in

@@ -66,7 +66,7 @@ extension JSONValue {
 /// The members of an object.
 ///
 /// Built by us, they keep the order in which they were given; parsed, they are in ascending order of
-/// their names, because the decoder does not tell theirs. Names are unique: of duplicates in a
+/// their names, so that texts that say the same are equal. Names are unique: of duplicates in a
 /// parsed text the first counts; a later assignment replaces the value and keeps the place.
 package struct JSONObject: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
@@ -94,9 +94,14 @@ package struct JSONObject: Sendable, Hashable {
 
     package var names: [String] { members.map(\.name) }
 
-    /// Appends without looking for a member of that name: for names known to be unique.
-    mutating func append(unique name: String, _ value: JSONValue) {
-        members.append(Member(name: name, value: value))
+    /// The members of a parsed text, in the order that they had there.
+    init(parsed: [(name: String, value: JSONValue)]) {
+        let ordered = parsed.enumerated().sorted {
+            ($0.element.name, $0.offset) < ($1.element.name, $1.offset)
+        }
+        for (_, member) in ordered where members.last?.name != member.name {
+            members.append(Member(name: member.name, value: member.value))
+        }
     }
 }
 

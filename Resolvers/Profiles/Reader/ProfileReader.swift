@@ -72,7 +72,12 @@ private struct ProfileReader {
         parts.bootstrap = try bootstrap()
         parts.needs = try credentials("needs")
         parts.takes = try credentials("takes")
-        parts.supportedTypes = try supportedTypes()
+        for (index, credential) in parts.takes.enumerated() where parts.needs.contains(credential) {
+            throw fault(
+                "takes[\(index)]", "\"\(credential.rawValue)\" is among the needs", "remove it here"
+            )
+        }
+        parts.supportedTypes = try supportedTypes(of: parts.kind)
         parts.source = try source()
         parts.date = try date()
         parts.notes = try optionalText("notes") ?? ""
@@ -108,8 +113,10 @@ private struct ProfileReader {
 
     private func url(of kind: Profile.Kind) throws(ProfileError) -> HTTPURL? {
         guard kind != .udp else {
-            guard object["url"] == nil else {
-                throw fault("url", "plain DNS has no URL", "remove it; bootstrap names the servers")
+            for key in ["url", "tlsName", "cleartext"] where object[key] != nil {
+                throw fault(
+                    key, "plain DNS has no URL and no certificate",
+                    "remove it; bootstrap names the servers")
             }
             return nil
         }
@@ -121,8 +128,15 @@ private struct ProfileReader {
         guard url.userinfo == nil, url.fragment == nil else {
             throw fault("url", "it has a user name or a fragment", "write https://host/path")
         }
+        // A template's braces would be encoded and asked for. Source: RFC 3986 §2 has none.
+        guard !text.contains(where: { "{}".contains($0) }) else {
+            throw fault("url", "it is a template", "leave out what stands in braces")
+        }
         try checkScheme(url, kind)
         guard let name = try tlsName() else { return url }
+        guard url.origin.scheme == .https else {
+            throw fault("tlsName", "over http there is no certificate", "remove this key")
+        }
         let origin = Origin(
             scheme: url.origin.scheme, host: .name(name), port: url.origin.port)
         return HTTPURL(origin: origin, target: url.target)
@@ -198,20 +212,31 @@ private struct ProfileReader {
             guard let credential = Profile.Credential(rawValue: text) else {
                 throw fault("\(key)[\(index)]", "\"\(text)\" is unknown", "use \(known)")
             }
+            guard !credentials.contains(credential) else {
+                throw fault("\(key)[\(index)]", "\"\(text)\" stands twice", "remove one")
+            }
             credentials.append(credential)
         }
         return credentials
     }
 
-    private func supportedTypes() throws(ProfileError) -> Set<RecordType>? {
+    private func supportedTypes(
+        of kind: Profile.Kind
+    ) throws(ProfileError) -> Set<RecordType>? {
         let advice = "list record types such as \"A\", or write [\"any\"]"
         let names = try strings(object["supports"], at: "supports")
         guard !names.isEmpty else { throw fault("supports", "missing or empty", advice) }
-        guard names != ["any"] else { return nil }
+        let isAddressesOnly = kind == .aliyun || kind == .dnspod
+        guard names != ["any"] || isAddressesOnly else { return nil }
         var types: Set<RecordType> = []
         for (index, name) in names.enumerated() {
             guard let type = RecordType(name: name) else {
                 throw fault("supports[\(index)]", "\"\(name)\" is no record type", advice)
+            }
+            guard !isAddressesOnly || type == .a || type == .aaaa else {
+                throw fault(
+                    "supports[\(index)]", "this protocol knows addresses only",
+                    "list \"A\" and \"AAAA\"")
             }
             types.insert(type)
         }

@@ -34,7 +34,11 @@ package struct FetchPlan: Sendable {
         }
         timeout = try arguments.duration(.timeout)
         request = try FetchPlan.request(to: url, arguments)
-        resolvers = try ResolverArguments(arguments.values(.resolver), arguments, console)
+        // `@google`, as `lookup` has it, is meant as `google`.
+        let named = arguments.values(.resolver).map {
+            $0.hasPrefix("@") ? String($0.dropFirst()) : $0
+        }
+        resolvers = try ResolverArguments(named, arguments, console)
         overrides = try FetchPlan.overrides(arguments)
         trust = try FetchPlan.trust(arguments, for: url.origin.host)
         resolverTrust = FetchPlan.resolverTrust(arguments, resolvers)

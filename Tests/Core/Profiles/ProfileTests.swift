@@ -77,6 +77,31 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (["kind": "udp", "url": nil, "tlsName": "dns.example.test"], "tlsName"),
+            (["kind": "udp", "url": nil, "cleartext": "it is"], "cleartext"),
+            (["kind": "udp"], "url"),
+            (
+                [
+                    "kind": "aliyun", "url": "http://192.0.2.1/", "cleartext": "no https",
+                    "supports": ["A"], "tlsName": "dns.example.test",
+                ], "tlsName"
+            ),
+            (["kind": "aliyun"], "supports[0]"),
+            (["kind": "dnspod", "supports": ["A", "HTTPS"]], "supports[1]"),
+            (["needs": ["key", "key"]], "needs[1]"),
+            (["needs": ["key"], "takes": ["secret", "key"]], "takes[1]"),
+        ] as [([String: JSONValue?], String)])
+    func `keys that contradict each other are named`(
+        changes: [String: JSONValue?], keyPath: String
+    ) {
+        let found = error { object in
+            for (key, value) in changes { object[key] = value }
+        }
+        #expect(found?.keyPath == keyPath)
+    }
+
     @Test func `a file with every key in order passes`() {
         #expect(error { _ in } == nil)
     }
@@ -106,6 +131,7 @@ import Testing
             ("id", JSONValue.string("Test")), ("id", "other"), ("id", "a b"), ("kind", "dot"),
             ("url", "dns.example.test"), ("url", "ftp://dns.example.test/"), ("url", "https:///x"),
             ("url", "https://127.1/dns-query"), ("url", "https://u:p@dns.example.test/"),
+            ("url", "https://dns.example.test/dns-query{?dns}"),
             ("url", "https://dns.example.test/#x"), ("url", "https://dns.example.test:0/"),
             ("url", "http://dns.example.test/dns-query"), ("tlsName", "192.0.2.1"),
             ("tlsName", "*.example.test"), ("cleartext", "no need"), ("bootstrap", [:]),
@@ -150,6 +176,7 @@ import Testing
         func vendor(_ object: inout JSONObject) {
             object["kind"] = "dnspod"
             object["url"] = "http://192.0.2.1/d"
+            object["supports"] = ["A", "AAAA"]
         }
         #expect(error { vendor(&$0) }?.keyPath == "url")
         #expect(
