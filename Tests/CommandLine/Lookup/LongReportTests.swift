@@ -1,4 +1,5 @@
 import HTTPDNSCLI
+import HTTPDNSJSON
 import HTTPDNSLookup
 import HTTPDNSNames
 import HTTPDNSWire

