@@ -54,7 +54,9 @@ let c: [Target] = [
     systemLibrary("Psl", "libpsl", apt: "libpsl-dev"), cShim("Psl"),
     // libcurl is opened by the shim on first use, never linked: see docs/decisions.
     cShim("Curl", library: false, links: [.linkedLibrary("dl")]),
-    cShim("System", library: false, links: [.linkedLibrary("dispatch")]),
+    cShim(
+        "System", library: false,
+        links: [.linkedLibrary("dispatch"), .linkedLibrary("m", .when(platforms: [.linux]))]),
 ]
 
 // Layer 1: cores. No I/O, no clock, no lock, no C, no Foundation.
