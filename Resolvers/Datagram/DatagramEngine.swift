@@ -17,7 +17,7 @@ public final class DatagramEngine: Sendable {
         self.init(maximumQuestions: Self.defaultMaximumQuestions)
     }
 
-    /// - Parameter maximumQuestions: how many questions may have sockets open at a time.
+    /// - Parameter maximumQuestions: how many sockets may be open at a time; at least one a question.
     package init(maximumQuestions: Int) { self.maximumQuestions = maximumQuestions }
 
     deinit { stop() }
@@ -96,6 +96,7 @@ public final class DatagramEngine: Sendable {
     /// Half of what the process may open, 64...4,096.
     ///
     /// Because: the other half is the application's. Debian's default limit of 1,024 leaves 512.
+    /// Silent servers do not change that: see ``DatagramLoop``.
     private static var defaultMaximumQuestions: Int { min(max(descriptorLimit() / 2, 64), 4_096) }
 }
 

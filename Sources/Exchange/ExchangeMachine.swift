@@ -80,7 +80,8 @@ package struct ExchangeMachine: Sendable {
     private let follows: Bool
     private let toASCII: DomainToASCII
     private var report = ExchangeReport()
-    private var firstTrustFailure: TrustFailure?
+    /// The most telling failure of any address so far.
+    private var headline: ExchangeFailure.Cause?
     private var startedAt = Monotonic.zero
     private var hopStartedAt = Monotonic.zero
 
@@ -318,7 +319,8 @@ extension ExchangeMachine {
         _ plan: RoutePlan, after failure: TransportFailure, remote: IPAddress?, now: Monotonic
     ) -> [Action] {
         let cause = cause(of: failure)
-        if case .untrusted(let trust) = failure { firstTrustFailure = firstTrustFailure ?? trust }
+        let isTelling = headline.map { cause.rank >= $0.rank } ?? true
+        if isTelling { headline = cause }
         var plan = plan
         note {
             $0.attempts.append(
@@ -329,16 +331,8 @@ extension ExchangeMachine {
         }
         guard failure.provesNothingWasSent, let remote, plan.exclude(remote),
             let next = connect(plan, now: now)
-        else { return end(worst(cause), now: now) }
+        else { return end(headline ?? cause, now: now) }
         return next
-    }
-
-    /// A trust failure of any address says more than a later address that was merely dead.
-    private func worst(_ last: ExchangeFailure.Cause) -> ExchangeFailure.Cause {
-        guard case .untrusted = last else {
-            return firstTrustFailure.map { .untrusted($0) } ?? last
-        }
-        return last
     }
 
     private mutating func end(_ cause: ExchangeFailure.Cause, now: Monotonic) -> [Action] {

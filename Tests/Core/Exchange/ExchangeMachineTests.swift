@@ -89,6 +89,32 @@ import Testing
             end.failure?.report.hops[0].attempts.map(\.label) == ["wrong_name", "cannot_connect"])
     }
 
+    @Test func `the message names the address that lied, not one that was merely dead`() throws {
+        var trace = try Trace.connecting(to: [first, second])
+        _ = trace.machine.finished(
+            .failure(trace.distrust()), remote: try IPAddress(first), now: .at(2))
+        let end = trace.machine.finished(
+            .failure(.cannotConnect("refused")), remote: try IPAddress(second), now: .at(3))
+        #expect(end.failure?.description.contains("(connected to \(first), ") == true)
+        #expect(end.failure?.description.contains("(connected to \(second)") == false)
+    }
+
+    @Test func `a broken handshake says more than a dead address`() throws {
+        var trace = try Trace.connecting(to: [first, second])
+        _ = trace.machine.finished(
+            .failure(.handshakeFailed("wrong version")), remote: try IPAddress(first), now: .at(2))
+        let end = trace.machine.finished(
+            .failure(.cannotConnect("refused")), remote: nil, now: .at(3))
+        #expect(end.failure?.label == "handshake_failed")
+    }
+
+    @Test func `addresses that were all dead are named, and who gave them`() throws {
+        var trace = try Trace.connecting(to: [first, second])
+        let end = trace.machine.finished(
+            .failure(.cannotConnect("refused")), remote: nil, now: .at(3))
+        #expect(end.failure?.description.contains("(tried \(first), \(second), given by ") == true)
+    }
+
     @Test func `of two trust failures the last is reported`() throws {
         var trace = try Trace.connecting(to: [first, second])
         _ = trace.machine.finished(

@@ -2,6 +2,7 @@ import HTTPDNSExchange
 import HTTPDNSLookup
 import HTTPDNSNames
 import HTTPDNSTrust
+import HTTPDNSWire
 import Testing
 
 /// Walks an ``ExchangeMachine`` to the state a test is about.
@@ -64,8 +65,15 @@ struct ExchangeTrace {
     mutating func resolve(
         to addresses: [String], at moment: Int64 = 1
     ) throws -> [ExchangeMachine.Action] {
-        let host = ResolvedHost(
-            host: url.origin.host, literals: try addresses.map { try IPAddress($0) })
+        guard case .name(let name) = url.origin.host else {
+            let literals = try addresses.map { try IPAddress($0) }
+            return machine.resolved(
+                ResolvedHost(host: url.origin.host, literals: literals), now: .at(moment))
+        }
+        let answer = LookupAnswer(
+            testimony: try Said.addresses(addresses, to: Question(name: name, type: .a)),
+            ttlSeconds: 60, isCached: false)
+        let host = try ResolvedHost(host: name, outcomes: [.ipv4: .success(answer)])
         return machine.resolved(host, now: .at(moment))
     }
 
