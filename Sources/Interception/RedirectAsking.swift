@@ -9,8 +9,9 @@ struct RedirectAsking {
 
     /// The delegate is asked on its queue; without one the redirect is followed.
     ///
-    /// A delegate may follow or refuse. A request that it changed is not followed: what it asks for
-    /// would not have passed the redirect rules; the redirecting answer is handed over then.
+    /// A delegate may follow or refuse. A request to another URL is not followed: what it asks for
+    /// would not have passed the redirect rules; the redirecting answer is handed over then. Other
+    /// changes to the request are not taken over: see docs/platform.md.
     func ask(_ offer: RedirectOffer, _ answer: @escaping @Sendable (RedirectAnswer) -> Void) {
         guard
             let delegate = TaskInternals.ownDelegate(of: task, in: session) ?? task.delegate

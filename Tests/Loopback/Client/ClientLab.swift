@@ -90,11 +90,19 @@ extension LabServer {
 }
 
 extension HTTPDNSClient {
+    /// Sends with time for a machine that is busy with other tests.
+    func sendPatiently(_ request: HTTPRequest) async throws(ExchangeFailure) -> HTTPResponse {
+        var request = request
+        request.limits.resolve = .seconds(50)
+        request.limits.connect = .seconds(50)
+        return try await send(request)
+    }
+
     /// The whole response.
     func fetch(
         _ request: HTTPRequest
     ) async throws(ExchangeFailure) -> (head: ResponseHead, text: String, report: ExchangeReport) {
-        let response = try await send(request)
+        let response = try await sendPatiently(request)
         let (body, report) = try await response.collect(upTo: 256 * 1_024 * 1_024)
         return (response.head, String(decoding: body, as: UTF8.self), report)
     }

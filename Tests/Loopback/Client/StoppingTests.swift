@@ -72,7 +72,7 @@ import Testing
             LabResponse(body: [1, 2, 3]).conducting(.stalls(afterBodyOctets: 1))
         }
         defer { origin.stop() }
-        let response = try await lab.client().send(HTTPRequest(.get, try origin.httpURL()))
+        let response = try await lab.client().sendPatiently(HTTPRequest(.get, try origin.httpURL()))
         let isReading = Locked(false)
         let task = Task { () -> ExchangeFailure? in
             do throws(ExchangeFailure) {
@@ -83,7 +83,7 @@ import Testing
                 return nil
             } catch { return error }
         }
-        #expect(await eventually { isReading.withLock { $0 } })
+        #expect(await eventually(withinMilliseconds: 50_000) { isReading.withLock { $0 } })
         task.cancel()
         #expect(await task.value?.cause == .cancelled)
     }
@@ -98,8 +98,8 @@ import Testing
         }
         let client = try lab.client()
         let url = try HTTPURL("http://shop.example.test:\(server.endpoint.port)/")
-        #expect(try await client.send(HTTPRequest(.get, url)).status == 200)
-        #expect(await eventually { hasGone.withLock { $0 } })
+        #expect(try await client.sendPatiently(HTTPRequest(.get, url)).status == 200)
+        #expect(await eventually(withinMilliseconds: 50_000) { hasGone.withLock { $0 } })
     }
 
     @Test func `cancels at random moments each end their own request alone`() async throws {

@@ -26,7 +26,7 @@ import Testing
         }
         let client = try lab.client()
         let url = try HTTPURL("http://shop.example.test:\(server.endpoint.port)/")
-        let response = try await client.send(HTTPRequest(.get, url))
+        let response = try await client.sendPatiently(HTTPRequest(.get, url))
         var iterator = response.body.makeAsyncIterator()
         var received = try await iterator.nextChunk()?.count ?? 0
         // What fits into socket buffers and ours is sent; then nothing moves.
@@ -49,7 +49,7 @@ import Testing
             connection.send("3\r\ntwo\r\n0\r\n\r\n")
         }
         let url = try HTTPURL("http://shop.example.test:\(server.endpoint.port)/")
-        let response = try await lab.client().send(HTTPRequest(.get, url))
+        let response = try await lab.client().sendPatiently(HTTPRequest(.get, url))
         var iterator = response.body.makeAsyncIterator()
         #expect(try await iterator.nextChunk() == Array("one".utf8))
         calls.release()
@@ -70,7 +70,8 @@ import Testing
                 return answer.conducting(conduct)
             }
             defer { origin.stop() }
-            let response = try await lab.client().send(HTTPRequest(.get, try origin.httpURL()))
+            let response = try await lab.client().sendPatiently(
+                HTTPRequest(.get, try origin.httpURL()))
             let failure = await #expect(throws: ExchangeFailure.self) {
                 _ = try await response.collect(upTo: 10_000)
             }
@@ -86,7 +87,7 @@ import Testing
         let origin = try lab.origin { _ in LabResponse(body: [UInt8](repeating: 0, count: 10_000)) }
         defer { origin.stop() }
         let client = try lab.client()
-        let response = try await client.send(HTTPRequest(.get, try origin.httpURL()))
+        let response = try await client.sendPatiently(HTTPRequest(.get, try origin.httpURL()))
         let failure = await #expect(throws: ExchangeFailure.self) {
             _ = try await response.collect(upTo: 9_999)
         }
@@ -111,7 +112,7 @@ import Testing
         // Who asks for a coding decodes it.
         var own = HTTPRequest(.get, try origin.httpURL())
         try own.head.fields.append("Accept-Encoding", "gzip")
-        let raw = try await client.send(own).collect(upTo: 100)
+        let raw = try await client.sendPatiently(own).collect(upTo: 100)
         #expect(raw.body == packed)
     }
 

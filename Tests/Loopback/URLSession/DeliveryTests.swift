@@ -12,7 +12,7 @@ import Testing
 
     init() throws { lab = try SessionLab() }
 
-    private static let large = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+    private static let large = Data.pattern(5_000_000)
 
     private func origin() throws -> LabServer {
         try lab.origin { request in

@@ -96,10 +96,14 @@ final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Senda
         var redirects: [String] = []
         var challenges = 0
         var ends: [URLError?] = []
-        var downloads = 0
     }
 
-    private let state = Locked(Story())
+    private struct State {
+        var story = Story()
+        var waiters: [(count: Int, waiter: CheckedContinuation<Story, Never>)] = []
+    }
+
+    private let state = Locked(State())
     /// Nil follows; otherwise what is followed instead.
     private let onRedirect: (@Sendable (URLRequest) -> URLRequest?)?
     private let onPiece: @Sendable () -> Void
@@ -112,12 +116,28 @@ final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Senda
         self.onRedirect = onRedirect
     }
 
-    var story: Story { state.withLock { $0 } }
+    var story: Story { state.withLock { $0.story } }
 
     /// Waits for the end of `count` tasks.
     func ended(_ count: Int = 1) async -> Story {
-        while story.ends.count < count { await Task.yield() }
-        return story
+        await withCheckedContinuation { waiter in
+            let story: Story? = state.withLock { state in
+                guard state.story.ends.count < count else { return state.story }
+                state.waiters.append((count, waiter))
+                return nil
+            }
+            if let story { waiter.resume(returning: story) }
+        }
+    }
+
+    private func ended(with error: URLError?) {
+        let (story, met) = state.withLock { state in
+            state.story.ends.append(error)
+            let count = state.story.ends.count
+            defer { state.waiters.removeAll { $0.count <= count } }
+            return (state.story, state.waiters.filter { $0.count <= count }.map(\.waiter))
+        }
+        for waiter in met { waiter.resume(returning: story) }
     }
 
     func urlSession(
@@ -125,14 +145,14 @@ final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Senda
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        state.withLock { $0.responses.append(status) }
+        state.withLock { $0.story.responses.append(status) }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         state.withLock {
-            $0.data += data
-            $0.pieces += 1
+            $0.story.data += data
+            $0.story.pieces += 1
         }
         onPiece()
     }
@@ -140,8 +160,7 @@ final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Senda
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        let error = error as? URLError
-        state.withLock { $0.ends.append(error) }
+        ended(with: error as? URLError)
     }
 
     func urlSession(
@@ -150,7 +169,7 @@ final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Senda
         completionHandler: @escaping (URLRequest?) -> Void
     ) {
         let url = request.url?.path ?? ""
-        state.withLock { $0.redirects.append("\(response.statusCode) \(url)") }
+        state.withLock { $0.story.redirects.append("\(response.statusCode) \(url)") }
         guard let onRedirect else { return completionHandler(request) }
         completionHandler(onRedirect(request))
     }
@@ -161,8 +180,19 @@ final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Senda
         completionHandler:
             @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        state.withLock { $0.challenges += 1 }
+        state.withLock { $0.story.challenges += 1 }
         completionHandler(
             .useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+    }
+}
+
+extension Data {
+    /// Octets whose pattern shows when a piece is missing or out of place; quick to make.
+    static func pattern(_ count: Int) -> Data {
+        // A prime length: no buffer size is a multiple of it.
+        let piece = Data((0..<251).map { UInt8($0) })
+        var data = Data(capacity: count + piece.count)
+        while data.count < count { data.append(piece) }
+        return data.prefix(count)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import HTTPDNSPinLab
 import HTTPDNSURLSession
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct SessionRedirectTests {
@@ -89,7 +90,7 @@ import Testing
         let task = session.dataTask(with: try origin.page("/3"))
         task.delegate = delegate
         task.resume()
-        while task.state != .completed { await Task.yield() }
+        #expect(await eventually(withinMilliseconds: 50_000) { task.state == .completed })
         #expect(origin.record.requests.map(\.path) == ["/3", "/2", "/1", "/0"])
     }
 

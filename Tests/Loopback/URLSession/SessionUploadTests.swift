@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct SessionUploadTests {
     let lab: SessionLab
-    private let body = Data((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+    private let body = Data.pattern(400_000)
 
     init() throws { lab = try SessionLab() }
 
