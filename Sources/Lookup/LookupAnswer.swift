@@ -168,10 +168,8 @@ struct AliasChain: Sendable {
         var aliases: [WireName] = []
         var seen: Set<WireName> = [name]
         var ttl: UInt32?
-        while wanted != .cname,
-            let (target, seconds) = AliasChain.alias(of: name, in: testimony.answers),
-            seen.insert(target).inserted
-        {
+        let steps = wanted == .cname ? [:] : AliasChain.steps(in: testimony.answers)
+        while let (target, seconds) = steps[name], seen.insert(target).inserted {
             ttl = min(ttl ?? seconds, seconds)
             aliases.append(target)
             name = target
@@ -184,14 +182,16 @@ struct AliasChain: Sendable {
         ttlSeconds = ttl
     }
 
-    private static func alias(
-        of name: WireName, in records: [ResourceRecord]
-    ) -> (WireName, UInt32)? {
-        for record in records
-        where record.type == .cname && record.recordClass == 1 && record.name == name {
-            if case .name(let target) = record.data { return (target, record.ttlSeconds) }
+    /// The first alias of each name. Because: a hostile message holds thousands, and a search of all
+    /// for each costs seconds.
+    private static func steps(in records: [ResourceRecord]) -> [WireName: (WireName, UInt32)] {
+        var steps: [WireName: (WireName, UInt32)] = [:]
+        for record in records where record.type == .cname && record.recordClass == 1 {
+            if case .name(let target) = record.data, steps[record.name] == nil {
+                steps[record.name] = (target, record.ttlSeconds)
+            }
         }
-        return nil
+        return steps
     }
 }
 
