@@ -93,10 +93,11 @@ public final class DatagramEngine: Sendable {
         }
     }
 
-    /// Half of what the process may open, 64...4,096.
+    /// A quarter of what the process may open, 4...4,096.
     ///
-    /// Because: the other half is the application's. Debian's default limit of 1,024 leaves 512.
-    private static var defaultMaximumQuestions: Int { min(max(descriptorLimit() / 2, 64), 4_096) }
+    /// Because: a question keeps the socket of its first try open beside that of its second, and half
+    /// of all is the application's. Debian's default limit of 1,024 leaves 256 questions.
+    private static var defaultMaximumQuestions: Int { min(max(descriptorLimit() / 4, 4), 4_096) }
 }
 
 /// What the engine's thread is told.
