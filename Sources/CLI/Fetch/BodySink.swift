@@ -73,11 +73,16 @@ struct BodySink {
 }
 
 /// Octets as a terminal may see them: control characters are escaped, across chunks.
-struct TerminalText {
+package struct TerminalText {
     /// 0xC2 begins the C1 controls in UTF-8. Source: RFC 3629 §3.
     private var holdsC2 = false
+    /// Octets that are still to come of a character. Outside of one, 0x80...0x9F are C1 controls to a
+    /// terminal of eight-bit text. Source: ECMA-48 §5.3.
+    private var continuations = 0
 
-    mutating func shown(_ octets: [UInt8]) -> [UInt8] {
+    package init() {}
+
+    package mutating func shown(_ octets: [UInt8]) -> [UInt8] {
         var shown: [UInt8] = []
         shown.reserveCapacity(octets.count)
         for octet in octets {
@@ -88,15 +93,29 @@ struct TerminalText {
                     continue
                 }
                 shown.append(0xC2)
+                continuations = 1
             }
+            let isInside = continuations > 0 && (0x80...0xBF).contains(octet)
+            continuations = isInside ? continuations - 1 : TerminalText.length(after: octet)
             switch octet {
             case 0xC2: holdsC2 = true
             case 0x0D: break
+            case 0x80...0x9F where !isInside: shown += TerminalText.escape(octet)
             case 0x09, 0x0A, 0x20...0x7E, 0x80...0xFF: shown.append(octet)
             default: shown += TerminalText.escape(octet)
             }
         }
         return shown
+    }
+
+    /// How many octets follow the first of a character. Source: RFC 3629 §3.
+    private static func length(after first: UInt8) -> Int {
+        switch first {
+        case 0xC3...0xDF: 1
+        case 0xE0...0xEF: 2
+        case 0xF0...0xF4: 3
+        default: 0
+        }
     }
 
     private static func escape(_ octet: UInt8) -> [UInt8] {
