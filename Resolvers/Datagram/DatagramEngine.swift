@@ -17,7 +17,7 @@ public final class DatagramEngine: Sendable {
         self.init(maximumQuestions: Self.defaultMaximumQuestions)
     }
 
-    /// - Parameter maximumQuestions: how many questions may have sockets open at a time.
+    /// - Parameter maximumQuestions: how many sockets may be open at a time; at least one a question.
     package init(maximumQuestions: Int) { self.maximumQuestions = maximumQuestions }
 
     deinit { stop() }
@@ -93,11 +93,11 @@ public final class DatagramEngine: Sendable {
         }
     }
 
-    /// A quarter of what the process may open, 4...4,096.
+    /// Half of what the process may open, 4...4,096.
     ///
-    /// Because: a question keeps the socket of its first try open beside that of its second, and half
-    /// of all is the application's. Debian's default limit of 1,024 leaves 256 questions.
-    private static var defaultMaximumQuestions: Int { min(max(descriptorLimit() / 4, 4), 4_096) }
+    /// Because: the other half is the application's. Debian's default limit of 1,024 leaves 512.
+    /// Silent servers do not change that: see ``DatagramLoop``.
+    private static var defaultMaximumQuestions: Int { min(max(descriptorLimit() / 2, 4), 4_096) }
 }
 
 /// What the engine's thread is told.

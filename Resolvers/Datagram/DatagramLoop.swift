@@ -89,7 +89,9 @@ extension DatagramLoop {
     /// Lets questions start as far as there is room; each that fails at once makes room again.
     private mutating func startWaiting() {
         reportEnded()
-        while running.count < maximumQuestions, let question = waiting.popFirst() {
+        while max(running.count, sent.count) < maximumQuestions,
+            let question = waiting.popFirst()
+        {
             running[question.id] = Running(question)
             step(question.id) { query, now in query.start(now: now) }
             reportEnded()
@@ -179,6 +181,11 @@ extension DatagramLoop {
         }
         guard let message = DatagramReply.message(asking: state.query.question) else {
             return fail(.fault("the question has no wire form"))
+        }
+        // A question may keep silent attempts open, but only while there is room for their sockets.
+        if sent.count >= maximumQuestions, let oldest = state.tokens.min() {
+            state.tokens.remove(oldest)
+            sent[oldest] = nil
         }
         lastToken &+= 1
         guard

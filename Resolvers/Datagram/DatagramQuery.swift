@@ -12,7 +12,8 @@ package import HTTPDNSNames
 /// Rules (everything that changes the state lives in this file):
 /// 1. Servers are asked in the order given, one new attempt at a time; a round asks each once.
 /// 2. Only silence is repeated: a server that replied or refused is out of the later rounds.
-/// 3. An attempt that is silent stays open: a reply to it counts until the question is settled.
+/// 3. An attempt that is silent stays open: a reply to it counts until the question is settled, or
+///    until the engine needs its socket.
 /// 4. A truncated reply is never used: the same server is asked over TCP, then and in later rounds.
 ///    Source: RFC 2181 §9, RFC 7766 §5.
 /// 5. SERVFAIL, NOTIMP and REFUSED are kept; another server may know better. They are the result

@@ -49,6 +49,8 @@ public struct StaticBackend: ResolverBackend {
                     name: WireName(question.name), type: question.type, ttlSeconds: ttlSeconds,
                     data: .address(address))
             },
+            // "No data" that stands, as if it had an SOA: the lookup must not go on and ask others.
+            negativeTTLSeconds: addresses.contains { $0.family == family } ? nil : ttlSeconds,
             source: Testimony.Source(resolver: label, transport: .hosts))
     }
 }

@@ -3,11 +3,11 @@ public import HTTPDNSNames
 internal import HTTPDNSPlatform
 public import HTTPDNSWire
 
-/// The system's own resolver, through getaddrinfo: hosts file, nsswitch, search list and all.
+/// The system's own resolver, through getaddrinfo: hosts file, nsswitch and all.
 ///
-/// It sees what other programs on this machine see, so search suffixes of resolv.conf apply to names
-/// it does not find. Addresses only. It gives no TTL, no alias chain and no server, and nothing
-/// proves who answered.
+/// It sees what other programs on this machine see, less the search list of resolv.conf: the address
+/// of another name is not an answer, and trying suffixes tells them the name. Addresses only. It gives
+/// no TTL, no alias chain and no server, and nothing proves who answered.
 public struct SystemBackend: ResolverBackend {
     /// What is said in place of the TTL that getaddrinfo does not give.
     ///
@@ -19,10 +19,17 @@ public struct SystemBackend: ResolverBackend {
     private let threads: SystemThreads
     private let lookUp: SystemLookup.Call
 
-    /// - Parameter ttlSeconds: given to every address, 0...2^31-1; a larger value becomes 0, as on
-    ///   the wire (RFC 2181 §8).
-    public init(ttlSeconds: UInt32 = SystemBackend.defaultTTLSeconds) {
-        self.init(ttlSeconds: ttlSeconds, threads: .shared, lookUp: SystemLookup.addresses)
+    /// - Parameters:
+    ///   - ttlSeconds: given to every address, 0...2^31-1; a larger value becomes 0, as on the wire
+    ///     (RFC 2181 §8).
+    ///   - appliesSearchList: whether a name that is not found is also looked for under the domains
+    ///     of resolv.conf's `search`.
+    public init(
+        ttlSeconds: UInt32 = SystemBackend.defaultTTLSeconds, appliesSearchList: Bool = false
+    ) {
+        self.init(
+            ttlSeconds: ttlSeconds, threads: .shared,
+            lookUp: appliesSearchList ? SystemLookup.searchedAddresses : SystemLookup.addresses)
     }
 
     /// With another look-up in getaddrinfo's place: for tests.

@@ -14,8 +14,22 @@ package enum SystemLookup {
         case failed(QueryFailure)
     }
 
-    /// The C library's. Source: getaddrinfo(3), RFC 3493 §6.1.
+    /// The C library's, for the name as it is.
     package static func addresses(of name: HostName, _ family: IPAddress.Family) -> Outcome {
+        httpdns_search_list(0)
+        return lookUp(name, family)
+    }
+
+    /// The C library's, which also tries the name under the search list of resolv.conf.
+    package static func searchedAddresses(
+        of name: HostName, _ family: IPAddress.Family
+    ) -> Outcome {
+        httpdns_search_list(1)
+        return lookUp(name, family)
+    }
+
+    /// Source: getaddrinfo(3), RFC 3493 §6.1.
+    private static func lookUp(_ name: HostName, _ family: IPAddress.Family) -> Outcome {
         var hints = addrinfo()
         hints.ai_family = family == .ipv4 ? AF_INET : AF_INET6
         // Without a type each address comes once for streams, once for datagrams, once raw.

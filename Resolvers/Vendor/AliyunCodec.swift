@@ -89,9 +89,11 @@ package struct AliyunCodec: HTTPDNSCodec {
         try Self.checkHost(in: body, for: question.name)
         var source = source
         source.clientAddress = body["client_ip"]?.string.flatMap { try? IPAddress($0) }
+        let records = try Self.records(in: body, family, for: question)
         return Testimony(
-            question: question, code: .noError,
-            answers: try Self.records(in: body, family, for: question), source: source)
+            question: question, code: .noError, answers: records,
+            negativeTTLSeconds: records.isEmpty ? try Self.statedSeconds(body["ttl"]) : nil,
+            source: source)
     }
 
     private static func object(
@@ -132,6 +134,12 @@ package struct AliyunCodec: HTTPDNSCodec {
         guard let text = given.string, let host = try? HostName(text), host == name else {
             throw .malformed("it answers for \(ServerText.shown(given.description)), not \(name)")
         }
+    }
+
+    /// How long "no address" holds: as long as the answer says, nil where it does not say.
+    private static func statedSeconds(_ value: JSONValue?) throws(QueryFailure) -> UInt32? {
+        guard let value, !value.isNull else { return nil }
+        return try AnswerLifetime.seconds(json: value)
     }
 
     /// No list or an empty one means no address of that family; the name itself may exist.

@@ -1,6 +1,22 @@
 #define _GNU_SOURCE
 #include "chttpdns_system.h"
 
+#ifdef __GLIBC__
+#include <resolv.h>
+
+// glibc keeps the state of its resolver per thread. It is read anew each time: once changed it is the
+// caller's own, and no longer follows /etc/resolv.conf.
+void httpdns_search_list(int applies) {
+    if (res_init() != 0 || applies) return;
+    _res.options &= ~(unsigned long)(RES_DEFNAMES | RES_DNSRCH);
+}
+
+int httpdns_search_list_applies(void) { return (_res.options & (RES_DEFNAMES | RES_DNSRCH)) != 0; }
+#else
+void httpdns_search_list(int applies) { (void)applies; }
+int httpdns_search_list_applies(void) { return 1; }
+#endif
+
 int httpdns_address_lookup_meaning(int code) {
     switch (code) {
     case 0: return HTTPDNS_LOOKUP_ANSWERED;

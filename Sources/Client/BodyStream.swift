@@ -15,7 +15,8 @@ final class BodyStream: Sendable {
         var buffered = 0
         var isPaused = false
         var end: Result<ExchangeReport, ExchangeFailure>?
-        var reader: CheckedContinuation<Void, Never>?
+        /// More than one only when two tasks read, which is misuse, but must not hang either.
+        var readers: [CheckedContinuation<Void, Never>] = []
         var isAbandoned = false
     }
 
@@ -50,27 +51,27 @@ final class BodyStream: Sendable {
     /// On the transport's thread.
     func append(_ octets: UnsafeRawBufferPointer) -> Flow {
         let chunk = [UInt8](octets)
-        let (flow, reader) = state.withLock { state in
+        let (flow, readers) = state.withLock { state in
             guard !state.isAbandoned else {
-                return (Flow.more, CheckedContinuation<Void, Never>?.none)
+                return (Flow.more, [CheckedContinuation<Void, Never>]())
             }
             state.chunks.append(chunk)
             state.buffered += chunk.count
             state.isPaused = state.buffered >= BodyStream.highWaterOctets
-            defer { state.reader = nil }
-            return (state.isPaused ? .pause : .more, state.reader)
+            defer { state.readers = [] }
+            return (state.isPaused ? .pause : .more, state.readers)
         }
-        reader?.resume()
+        for reader in readers { reader.resume() }
         return flow
     }
 
     func finish(_ end: Result<ExchangeReport, ExchangeFailure>) {
-        let reader = state.withLock { state in
+        let readers = state.withLock { state in
             state.end = end
-            defer { state.reader = nil }
-            return state.reader
+            defer { state.readers = [] }
+            return state.readers
         }
-        reader?.resume()
+        for reader in readers { reader.resume() }
     }
 
     private enum Step {
@@ -113,7 +114,7 @@ final class BodyStream: Sendable {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
                     guard state.chunks.isEmpty, state.end == nil else { return true }
-                    state.reader = continuation
+                    state.readers.append(continuation)
                     return false
                 }
                 if isReady { continuation.resume() }

@@ -16,15 +16,18 @@ final class ExchangeDriver: RunningExchange {
         var transfer: Transfer?
         /// Tells a transfer from an earlier one of this exchange.
         var generation: UInt64 = 0
-        /// The transfer was cancelled before its handle was known.
+        /// The transfer was cancelled, or told to go on, before its handle was known.
         var isCancelPending = false
+        var isResumePending = false
+        /// The body source has been read from.
+        var isBodyTouched = false
         var lookup: (any Stoppable)?
         var alarm: AlarmID?
-        /// Body octets that came while the caller was being asked about a redirect.
+        /// Body octets that came before the caller had the head.
         var held: [UInt8] = []
-        /// The caller took those and asked for a pause.
-        var isPausedByCaller = false
-        var isCancelled = false
+        /// The transfer was paused for that.
+        var isHeldBack = false
+        var isOver = false
     }
 
     private let request: HTTPRequest
@@ -58,23 +61,28 @@ final class ExchangeDriver: RunningExchange {
     var report: ExchangeReport { state.withLock { $0.machine.reportSoFar } }
 
     func start() {
-        if deadline != .distantFuture {
-            let alarm = alarms.schedule(at: deadline) {
-                self.step { $0.machine.stopped(because: .timedOut(waitingFor: "total"), now: $1) }
-            }
-            state.withLock { $0.alarm = alarm }
-        }
         step { $0.machine.start(now: $1) }
-        if state.withLock({ $0.isCancelled }) { cancel() }
+        guard deadline != .distantFuture else { return }
+        let alarm = alarms.schedule(at: deadline) {
+            self.step { $0.machine.stopped(because: .timedOut(waitingFor: "total"), now: $1) }
+        }
+        let isLate = state.withLock { state in
+            if !state.isOver { state.alarm = alarm }
+            return state.isOver
+        }
+        if isLate { alarms.cancel(alarm) }
     }
 
     func cancel() {
-        state.withLock { $0.isCancelled = true }
         step { $0.machine.stopped(because: .cancelled, now: $1) }
     }
 
     func resumeBody() {
-        state.withLock { $0.transfer }?.resume()
+        let transfer = state.withLock { state in
+            state.isResumePending = state.transfer == nil
+            return state.transfer
+        }
+        transfer?.resume()
     }
 
     private func step(_ event: (inout State, Monotonic) -> [ExchangeMachine.Action]) {
@@ -93,10 +101,18 @@ final class ExchangeDriver: RunningExchange {
         case .storeCookies(let lines, let url):
             if request.usesCookies { cookies.store(lines, from: url) }
         case .offerRedirect(let offer):
-            observer.exchange(offers: offer) { answer in self.answered(answer) }
+            let isAnswered = Locked(false)
+            observer.exchange(offers: offer) { answer in
+                // A second word would answer the next redirect's question.
+                let isFirst = isAnswered.withLock { isAnswered in
+                    defer { isAnswered = true }
+                    return !isAnswered
+                }
+                if isFirst { self.answered(answer) }
+            }
         case .deliver(let head):
             observer.exchange(received: head, report: report)
-            deliverHeld()
+            handOverHeld()
         case .finish(let report): end(.success(report))
         case .fail(let failure): end(.failure(failure))
         }
@@ -104,6 +120,7 @@ final class ExchangeDriver: RunningExchange {
 
     private func end(_ result: Result<ExchangeReport, ExchangeFailure>) {
         let alarm = state.withLock { state in
+            state.isOver = true
             state.transfer = nil
             state.lookup = nil
             return state.alarm
@@ -123,24 +140,45 @@ final class ExchangeDriver: RunningExchange {
                 self.step { $0.machine.resolutionFailed(failure, now: $1) }
             }
         }
-        state.withLock { $0.lookup = lookup }
+        // The answer may have come, and the exchange ended, before the handle was known.
+        let isLate = state.withLock { state in
+            if !state.isOver { state.lookup = lookup }
+            return state.isOver
+        }
+        if isLate { lookup?.stop() }
     }
 
     private func answered(_ answer: RedirectAnswer) {
-        step { $0.machine.redirectAnswered(answer, now: $1) }
-        let (transfer, isPaused) = state.withLock { ($0.transfer, $0.isPausedByCaller) }
-        if !isPaused { transfer?.resume() }
+        step { state, now in
+            if answer == .follow { state.held = [] }
+            return state.machine.redirectAnswered(answer, now: now)
+        }
+        if answer == .follow, state.withLock({ $0.takeHeldBack() }) { resumeBody() }
     }
 
-    /// The body octets that came while the caller was being asked.
-    private func deliverHeld() {
-        let held = state.withLock { state in
-            defer { state.held = [] }
-            return state.held
+    /// Body octets that came before the caller had the head; they are its own now.
+    private func handOverHeld() {
+        var flow = Flow.more
+        while true {
+            let now = clock.now()
+            let (held, actions) = state.withLock { state in
+                defer { state.held = [] }
+                return (state.held, state.held.isEmpty ? state.machine.handedOver(now: now) : [])
+            }
+            guard !held.isEmpty else {
+                if flow == .more, state.withLock({ $0.takeHeldBack() }) { resumeBody() }
+                for action in actions { perform(action) }
+                return
+            }
+            flow = held.withUnsafeBytes { observer.exchange(received: $0) }
         }
-        guard !held.isEmpty else { return }
-        let flow = held.withUnsafeBytes { observer.exchange(received: $0) }
-        state.withLock { $0.isPausedByCaller = flow == .pause }
+    }
+}
+
+extension ExchangeDriver.State {
+    fileprivate mutating func takeHeldBack() -> Bool {
+        defer { isHeldBack = false }
+        return isHeldBack
     }
 }
 
@@ -163,10 +201,14 @@ extension ExchangeDriver {
         let generation = state.withLock { state in
             state.generation &+= 1
             state.isCancelPending = false
+            state.isResumePending = false
+            state.isHeldBack = false
             state.transfer = nil
             return state.generation
         }
-        if sendsBody, generation > 1, case .stream(let source) = request.body {
+        if sendsBody, case .stream(let source) = request.body,
+            state.withLock({ $0.isBodyTouched })
+        {
             guard source.rewind() else {
                 step { $0.machine.bodyLost(now: $1) }
                 return
@@ -174,12 +216,12 @@ extension ExchangeDriver {
         }
         let listener = TransferListener(driver: self, generation: generation)
         let transfer = client.parts.transport.start(wire, observer: listener)
-        let isUnwanted = state.withLock { state in
-            guard state.generation == generation else { return true }
+        let (isUnwanted, resumes) = state.withLock { state in
+            guard state.generation == generation, !state.isOver else { return (true, false) }
             state.transfer = transfer
-            return state.isCancelPending
+            return (state.isCancelPending, state.isResumePending)
         }
-        if isUnwanted { transfer.cancel() }
+        if isUnwanted { transfer.cancel() } else if resumes { transfer.resume() }
     }
 
     private func limits() -> TransportLimits {
@@ -211,6 +253,8 @@ extension ExchangeDriver {
         _ generation: UInt64, _ peer: VerifiedPeer?, _ connection: ConnectionFacts
     ) {
         heard(generation) { state, _ in
+            // Before this gate nothing is read from the source of the body.
+            state.isBodyTouched = true
             state.machine.verified(peer, connection: connection)
             return []
         }
@@ -224,7 +268,10 @@ extension ExchangeDriver {
         let use = state.withLock { state -> ExchangeMachine.BodyUse in
             guard state.generation == generation else { return .discard }
             let use = state.machine.bodyUse
-            if use == .hold { state.held += body }
+            if use == .hold {
+                state.held += body
+                state.isHeldBack = true
+            }
             return use
         }
         switch use {

@@ -6,19 +6,20 @@ package import HTTPDNSTrust
 ///
 /// The driver feeds it one event at a time and performs the actions it returns, in order:
 ///
-///     idle ─ start ─▶ resolving ─ resolved ─▶ connecting ─ received head ─▶ receiving ─▶ ended
-///                         ▲                    │      ▲          │
-///                         │     untrusted, next address          │ a redirect
-///                         │                    └──────┘          ▼
-///                         └─── transfer over ─── draining ◀── asking the caller
+///     idle ─ start ─▶ resolving ─ resolved ─▶ connecting ─ head ─▶ delivering ─▶ receiving ─▶ ended
+///                         ▲                    │      ▲      │          ▲
+///                         │     untrusted, next address      │ a redirect: the caller is asked
+///                         │                    └──────┘      ▼          │
+///                         └─── transfer over ─── draining ◀── asking ───┘
 ///
 /// Rules (everything that changes the state lives in this file):
 /// 1. Every hop goes through resolution and verification; nothing is carried over from the one before
 ///    but the fields that ``RedirectRules`` lets pass.
 /// 2. An address whose peer did not prove the origin is never tried again; another is, because no octet
 ///    of the request was sent. When none is left, the trust failure is what the caller sees.
-/// 3. While a transfer runs, the exchange ends only when the transfer has said that it is over: so
-///    everything that the caller is told comes from one thread, in order.
+/// 3. While a transfer runs, the exchange ends only when the transfer has said that it is over, and
+///    while the caller is being handed the head, everything else waits: so what it is told comes in
+///    order, one thing at a time.
 /// 4. A late event (of a transfer or lookup that no longer counts) is ignored.
 package struct ExchangeMachine: Sendable {
     package enum Action: Sendable, Hashable {
@@ -31,6 +32,8 @@ package struct ExchangeMachine: Sendable {
         case storeCookies([String], from: HTTPURL)
         /// Ask the caller, who answers by ``ExchangeMachine/redirectAnswered(_:now:)``.
         case offerRedirect(RedirectOffer)
+        /// Hand over the head, then what was held back, then say so by
+        /// ``ExchangeMachine/handedOver(now:)``.
         case deliver(ResponseHead)
         case finish(ExchangeReport)
         case fail(ExchangeFailure)
@@ -53,9 +56,12 @@ package struct ExchangeMachine: Sendable {
         case connecting(RoutePlan)
         /// The caller is asked about a redirect, while the transfer may run or be over.
         /// Valid: redirectAnswered, finished, stopped.
-        case asking(RedirectOffer, transferIsOver: Bool)
+        case asking(RedirectOffer, over: TransferResult?)
         /// The redirect's own body is read away before the next hop. Valid: finished, stopped.
         case draining(RedirectStep)
+        /// The caller is being handed the head; a stop and the end of the transfer wait.
+        /// Valid: handedOver, finished, stopped.
+        case delivering(stop: ExchangeFailure.Cause?, over: TransferResult?)
         /// The caller gets the body. Valid: finished, stopped.
         case receiving
         /// A failure is decided; the transfer still has to say that it is over. Valid: finished.
@@ -63,6 +69,8 @@ package struct ExchangeMachine: Sendable {
         /// Valid: every event, each ignored.
         case ended
     }
+
+    package typealias TransferResult = Result<TransferFacts, TransportFailure>
 
     private var state = State.idle
     private var head: RequestHead
@@ -72,7 +80,8 @@ package struct ExchangeMachine: Sendable {
     private let follows: Bool
     private let toASCII: DomainToASCII
     private var report = ExchangeReport()
-    private var firstTrustFailure: TrustFailure?
+    /// The most telling failure of any address so far.
+    private var headline: ExchangeFailure.Cause?
     private var startedAt = Monotonic.zero
     private var hopStartedAt = Monotonic.zero
 
@@ -109,7 +118,7 @@ package struct ExchangeMachine: Sendable {
     package var bodyUse: BodyUse {
         switch state {
         case .receiving: .deliver
-        case .asking: .hold
+        case .asking, .delivering: .hold
         default: .discard
         }
     }
@@ -118,6 +127,7 @@ package struct ExchangeMachine: Sendable {
     package var reportSoFar: ExchangeReport { report }
 
     package mutating func start(now: Monotonic) -> [Action] {
+        if case .ended = state { return [] }
         guard case .idle = state else { preconditionFailure("an exchange is started once") }
         startedAt = now
         return beginHop(now: now)
@@ -183,27 +193,33 @@ package struct ExchangeMachine: Sendable {
     package mutating func redirectAnswered(
         _ answer: RedirectAnswer, now: Monotonic
     ) -> [Action] {
-        guard case .asking(let offer, let transferIsOver) = state else { return [] }
+        guard case .asking(let offer, let over) = state else { return [] }
         switch answer {
         case .follow:
-            guard transferIsOver else {
-                state = .draining(offer.step)
-                return offer.drains ? [] : [.cancelTransfer]
-            }
-            return hop(offer.step, now: now)
+            guard over == nil else { return hop(offer.step, now: now) }
+            state = .draining(offer.step)
+            return offer.drains ? [] : [.cancelTransfer]
         case .deliver:
-            if transferIsOver {
-                state = .ended
-                return [.deliver(offer.response), .finish(closed(now))]
-            }
-            state = .receiving
+            state = .delivering(stop: nil, over: over)
             return [.deliver(offer.response)]
         }
     }
 
+    /// The caller has the head, and all that was held back.
+    package mutating func handedOver(now: Monotonic) -> [Action] {
+        guard case .delivering(let stop, let over) = state else { return [] }
+        switch (stop, over) {
+        case (nil, nil): state = .receiving
+        case (let cause?, nil): state = .ending(cause)
+        case (let cause?, _?): return end(cause, now: now)
+        case (nil, let result?): return close(result, now: now)
+        }
+        return []
+    }
+
     /// The running transfer is over.
     package mutating func finished(
-        _ result: Result<TransferFacts, TransportFailure>, remote: IPAddress?, now: Monotonic
+        _ result: TransferResult, remote: IPAddress?, now: Monotonic
     ) -> [Action] {
         if case .success(let facts) = result {
             let timings = timings(facts)
@@ -218,14 +234,15 @@ package struct ExchangeMachine: Sendable {
             }
             return retry(plan, after: failure, remote: remote, now: now)
         case .asking(let offer, _):
-            state = .asking(offer, transferIsOver: true)
+            state = .asking(offer, over: result)
+            return []
+        case .delivering(let stop, _):
+            state = .delivering(stop: stop, over: result)
             return []
         case .draining(let step):
             return hop(step, now: now)
         case .receiving:
-            if case .failure(let failure) = result { return end(cause(of: failure), now: now) }
-            state = .ended
-            return [.finish(closed(now))]
+            return close(result, now: now)
         case .ending(let cause):
             return end(cause, now: now)
         }
@@ -236,9 +253,13 @@ package struct ExchangeMachine: Sendable {
         because cause: ExchangeFailure.Cause, now: Monotonic
     ) -> [Action] {
         switch state {
-        case .idle, .ended, .ending: return []
+        case .ended, .ending, .delivering(stop: _?, _): return []
+        case .idle: return end(cause, now: now)
         case .resolving: return [.stopResolving] + end(cause, now: now)
-        case .asking(_, transferIsOver: true): return end(cause, now: now)
+        case .asking(_, over: _?): return end(cause, now: now)
+        case .delivering(nil, let over):
+            state = .delivering(stop: cause, over: over)
+            return over == nil ? [.cancelTransfer] : []
         case .connecting, .asking, .draining, .receiving:
             state = .ending(cause)
             return [.cancelTransfer]
@@ -277,13 +298,13 @@ extension ExchangeMachine {
                 return [.cancelTransfer]
             }
             let offer = RedirectOffer(response: response, step: step)
-            state = .asking(offer, transferIsOver: false)
+            state = .asking(offer, over: nil)
             return [.offerRedirect(offer)]
         }
     }
 
     private mutating func receive(_ response: ResponseHead) -> [Action] {
-        state = .receiving
+        state = .delivering(stop: nil, over: nil)
         return [.deliver(response)]
     }
 
@@ -298,7 +319,8 @@ extension ExchangeMachine {
         _ plan: RoutePlan, after failure: TransportFailure, remote: IPAddress?, now: Monotonic
     ) -> [Action] {
         let cause = cause(of: failure)
-        if case .untrusted(let trust) = failure { firstTrustFailure = firstTrustFailure ?? trust }
+        let isTelling = headline.map { cause.rank >= $0.rank } ?? true
+        if isTelling { headline = cause }
         var plan = plan
         note {
             $0.attempts.append(
@@ -309,16 +331,8 @@ extension ExchangeMachine {
         }
         guard failure.provesNothingWasSent, let remote, plan.exclude(remote),
             let next = connect(plan, now: now)
-        else { return end(worst(cause), now: now) }
+        else { return end(headline ?? cause, now: now) }
         return next
-    }
-
-    /// A trust failure of any address says more than a later address that was merely dead.
-    private func worst(_ last: ExchangeFailure.Cause) -> ExchangeFailure.Cause {
-        guard case .untrusted = last else {
-            return firstTrustFailure.map { .untrusted($0) } ?? last
-        }
-        return last
     }
 
     private mutating func end(_ cause: ExchangeFailure.Cause, now: Monotonic) -> [Action] {
@@ -326,7 +340,14 @@ extension ExchangeMachine {
         return [.fail(ExchangeFailure(cause, url: head.url, report: closed(now)))]
     }
 
+    private mutating func close(_ result: TransferResult, now: Monotonic) -> [Action] {
+        if case .failure(let failure) = result { return end(cause(of: failure), now: now) }
+        state = .ended
+        return [.finish(closed(now))]
+    }
+
     private mutating func closed(_ now: Monotonic) -> ExchangeReport {
+        guard !report.hops.isEmpty else { return report }
         report.totalMilliseconds = milliseconds(since: startedAt, now)
         return report
     }
@@ -371,30 +392,4 @@ extension ExchangeMachine {
         case .unexpected(let why): .unexpected(why)
         }
     }
-}
-
-/// A redirect, before it is followed.
-public struct RedirectOffer: Sendable, Hashable {
-    /// The answer that redirects.
-    public let response: ResponseHead
-    /// What would be sent next.
-    public let step: RedirectStep
-
-    /// True when the answer's own body is short enough to read away, which keeps the connection.
-    ///
-    /// Because: reading 64 KiB costs less than a new TLS connection (two round trips).
-    var drains: Bool {
-        guard response.version != .http2 else { return false }
-        guard let length = response.fields.first("Content-Length").flatMap({ Int($0) }) else {
-            return false
-        }
-        return (0...65_536).contains(length)
-    }
-}
-
-/// The caller's word on a redirect.
-public enum RedirectAnswer: Sendable, Hashable {
-    case follow
-    /// Hand over the redirecting answer with its body instead.
-    case deliver
 }

@@ -102,6 +102,16 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         case unavailable(String)
         /// A fault of ours: a bug to report.
         case unexpected(String)
+
+        /// How much it tells among the failures of several addresses: a peer that did not prove its
+        /// name before one that broke the handshake, and that before an address that was merely dead.
+        var rank: Int {
+            switch self {
+            case .untrusted: 2
+            case .handshakeFailed: 1
+            default: 0
+            }
+        }
     }
 
     /// A bounded label, safe in metrics and JSON.
@@ -129,15 +139,22 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
 
 extension ExchangeFailure: CustomStringConvertible {
     public var description: String {
-        let route = report.hops.last.flatMap(ExchangeFailure.route) ?? ""
+        let route = report.hops.last.flatMap(route) ?? ""
         return "\(url): \(ExchangeFailure.text(cause))\(route)"
     }
 
-    private static func route(_ hop: ExchangeReport.Hop) -> String? {
-        guard let resolution = hop.resolution, resolution.source.transport != .literal,
-            let tried = hop.attempts.last?.address ?? hop.remote?.address
-        else { return nil }
-        return "\n(connected to \(tried), an address given by \(resolution.source.resolver))"
+    /// Which address it happened at, and who gave it.
+    private func route(_ hop: ExchangeReport.Hop) -> String? {
+        guard let resolution = hop.resolution, resolution.source.transport != .literal else {
+            return nil
+        }
+        let giver = resolution.source.resolver
+        let blamed = hop.attempts.last { $0.label == label && $0.address != nil }
+        if let address = blamed?.address ?? hop.remote?.address {
+            return "\n(connected to \(address), an address given by \(giver))"
+        }
+        let tried = resolution.addresses.map(\.description).joined(separator: ", ")
+        return "\n(tried \(tried), given by \(giver))"
     }
 
     private static func text(_ cause: Cause) -> String {

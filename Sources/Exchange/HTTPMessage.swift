@@ -31,6 +31,13 @@ public struct HTTPFields: Sendable, Hashable {
 
     public init() {}
 
+    /// The fields given, in order: `try HTTPFields(["Accept": "text/html"])`.
+    ///
+    /// - Throws: ``FieldError``, as ``append(_:_:)``.
+    public init(_ fields: KeyValuePairs<String, String>) throws(FieldError) {
+        for (name, value) in fields { try append(name, value) }
+    }
+
     /// Adds a field behind those of the same name.
     ///
     /// - Throws: ``FieldError`` when the name is not a token or the value holds CR, LF or NUL (or

@@ -10,6 +10,8 @@ public struct RewrittenRequest: Sendable, Hashable {
     /// The URL to connect to: the address in the place of the host, IPv6 in brackets. It holds no
     /// userinfo and no fragment.
     public let url: String
+    /// Where to connect, for stacks that open their own sockets.
+    public let endpoint: Endpoint
     /// The `Host` field, or `:authority`: the logical host, with its port unless it is the
     /// scheme's own. Source: RFC 9110 §7.2.
     public let authority: String
@@ -50,6 +52,7 @@ public struct HostRewriter: Sendable {
             url: origin.scheme.rawValue + "://" + address.uriText
                 + (origin.port == origin.scheme.defaultPort ? "" : ":\(origin.port)")
                 + request.url.target,
+            endpoint: Endpoint(address: address, port: origin.port),
             authority: origin.authority,
             serverName: HostRewriter.serverName(of: origin),
             verifyAs: origin.host,

@@ -125,7 +125,7 @@ public enum RedirectFault: Error, Sendable, Hashable, CustomStringConvertible {
             "more than \(maximum) redirects: the server most likely redirects in a circle"
         case .downgrade(let url):
             "the server redirects from https to \(url), where nobody proves who answers; "
-                + "allow downgrades if you mean that"
+                + "RedirectRules.allowsDowngrade permits it"
         }
     }
 }

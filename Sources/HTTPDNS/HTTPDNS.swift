@@ -29,13 +29,15 @@ public struct HTTPDNS: Sendable {
         let transport = Transport()
         let factory = try ResolverFactory(trust: configuration.resolverTrust, transport: transport)
         var sources: [any ResolverBackend] = []
-        if !configuration.overrides.isEmpty {
-            sources.append(StaticBackend(configuration.overrides, label: "override"))
-        }
         for description in configuration.resolvers {
             sources.append(try factory.backend(for: description))
         }
         sources += configuration.customResolvers
+        if !configuration.overrides.isEmpty {
+            let covered = Set(configuration.overrides.keys)
+            sources = sources.map { UncoveredBackend(source: $0, covered: covered) }
+            sources.insert(StaticBackend(configuration.overrides, label: "override"), at: 0)
+        }
         let verifier = try ResolverFactory.verifier(configuration.trust)
         let isPublicSuffix: @Sendable (HostName) -> Bool = { PublicSuffix.isPublicSuffix($0) }
         client = HTTPDNSClient(

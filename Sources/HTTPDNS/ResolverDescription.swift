@@ -30,7 +30,7 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
     public var endpoint: HTTPURL?
     /// DoH by POST instead of GET.
     public var usesPOST = false
-    /// Tries over UDP in all, and the wait after the first; nil takes the back-end's own.
+    /// How often plain DNS is asked before it counts as silent; nil takes the back-end's own.
     public var tries: Int?
 
     /// Reads a description.

@@ -116,7 +116,7 @@ package struct ResolverFactory: Sendable {
             return try vendor(JSONDoHCodec(path: url.target), at: url, bootstrap, description)
         case .aliyun:
             guard let account = description.account else {
-                throw .misconfigured("it needs your account number (--account)")
+                throw .misconfigured("it needs your account number (`account`, --account)")
             }
             let base = url.target == "/" ? "" : url.target
             let codec = try AliyunCodec(base: base, account: account, secret: description.secret)

@@ -67,8 +67,18 @@ enum TaskBody {
     case unreadable
 }
 
+/// A dictionary by task number whose values have a type of Foundation's own. A cast to `[Int: Any]`
+/// would copy all of it for each task.
+private protocol KeyedByNumber {
+    func anyValue(at key: Int) -> Any?
+}
+
+extension Dictionary: KeyedByNumber where Key == Int {
+    fileprivate func anyValue(at key: Int) -> Any? { self[key] }
+}
+
 /// Reads what URLSessionTask does not show.
-enum TaskInternals {
+package enum TaskInternals {
     /// The session a task belongs to.
     static func session(of task: URLSessionTask) -> URLSession? {
         field("session", of: task) as? URLSession
@@ -76,11 +86,30 @@ enum TaskInternals {
 
     static func style(of task: URLSessionTask, in session: URLSession) -> DeliveryStyle {
         if task is URLSessionDownloadTask { return .download }
-        guard let registry = field("taskRegistry", of: session),
-            let behaviours = field("behaviours", of: registry) as? [Int: Any],
-            let behaviour = behaviours[task.taskIdentifier]
-        else { return .whole }
+        guard let behaviour = behaviour(of: task, in: session) else { return .whole }
         return caseName(of: behaviour) == "callDelegate" ? .delegate : .whole
+    }
+
+    /// The delegate that was given to an async call, which is not in `task.delegate`.
+    static func ownDelegate(
+        of task: URLSessionTask, in session: URLSession
+    ) -> (any URLSessionTaskDelegate)? {
+        guard let behaviour = behaviour(of: task, in: session),
+            let values = payload(of: behaviour)
+        else { return nil }
+        for child in Mirror(reflecting: values).children {
+            if let delegate = unwrapped(child.value) as? any URLSessionTaskDelegate {
+                return delegate
+            }
+        }
+        return nil
+    }
+
+    private static func behaviour(of task: URLSessionTask, in session: URLSession) -> Any? {
+        guard let registry = field("taskRegistry", of: session),
+            let behaviours = field("behaviours", of: registry) as? any KeyedByNumber
+        else { return nil }
+        return behaviours.anyValue(at: task.taskIdentifier)
     }
 
     /// The body of a request or an upload task.
@@ -105,7 +134,37 @@ enum TaskInternals {
     /// status lock and waits for the work queue, which resumes the continuation inline and wants that
     /// lock. Source: swift-corelibs-foundation issue 5412, fixed after 6.3.
     static func resumeOffQueue(_ task: URLSessionTask) {
-        setFalse("_callCompletionHandlerInline", of: task)
+        guard let offset = offset(of: inlineFlag, in: task) else { return }
+        Unmanaged.passUnretained(task).toOpaque()
+            .storeBytes(of: false, toByteOffset: offset, as: Bool.self)
+    }
+
+    private static let inlineFlag = "_callCompletionHandlerInline"
+
+    /// Which of the internals used here are not where they are expected: none with a Foundation that
+    /// this library was checked with.
+    package static func missing() -> [String] {
+        guard let url = URL(string: "http://localhost/") else { return ["URL"] }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        // Made, never resumed.
+        let delegated = session.dataTask(with: url)
+        let handled = session.dataTask(with: url) { _, _, _ in }
+        let upload = session.uploadTask(with: URLRequest(url: url), from: Data([1])) { _, _, _ in }
+        var missing: [String] = []
+        if self.session(of: delegated) !== session { missing.append("URLSessionTask.session") }
+        if style(of: delegated, in: session) != .delegate {
+            missing.append("URLSession.taskRegistry.behaviours")
+        }
+        if style(of: handled, in: session) != .whole {
+            missing.append("a completion handler's behaviour")
+        }
+        if case .data(Data([1])) = body(of: upload, URLRequest(url: url)) {
+        } else {
+            missing.append("URLSessionTask.knownBody")
+        }
+        if offset(of: inlineFlag, in: handled) == nil { missing.append(inlineFlag) }
+        return missing
     }
 
     /// The value of a stored property, searched from the most derived class up.
@@ -136,7 +195,8 @@ enum TaskInternals {
         return unwrapped(child.value)
     }
 
-    private static func setFalse(_ name: String, of object: URLSessionTask) {
+    /// Where a stored `Bool` of that name lies in an object; nil when there is none.
+    private static func offset(of name: String, in object: AnyObject) -> Int? {
         var type: AnyClass? = Swift.type(of: object)
         while let current = type {
             var found: Int?
@@ -147,12 +207,9 @@ enum TaskInternals {
                 found = offset
                 return false
             }
-            if let found {
-                let base = Unmanaged.passUnretained(object).toOpaque()
-                base.storeBytes(of: false, toByteOffset: found, as: Bool.self)
-                return
-            }
+            if let found { return found }
             type = _getSuperclass(current)
         }
+        return nil
     }
 }

@@ -15,57 +15,77 @@ final class InputStreamSource: RequestBodySource {
         var buffered: [UInt8] = []
         var end: BodyRead?
         var wake: (@Sendable () -> Void)?
-        var isStarted = false
+        /// Of the thread that reads now; an earlier one's octets no longer count.
+        var room: ConditionLocked<Room>?
     }
 
-    let length: Int64?
-    private let stream: SharedStream
-    private let room: ConditionLocked<Room>
-    private let state = Locked(State())
-
-    /// What the reading thread waits for.
+    /// What a reading thread waits for.
     private struct Room {
         var isWanted = true
         var isClosed = false
     }
 
-    /// Reads from `stream`, which nobody else may touch from now on.
-    init(_ stream: InputStream, length: Int64?) {
-        self.stream = SharedStream(stream: stream)
+    let length: Int64?
+    private let first: SharedStream
+    private let again: (@Sendable () -> InputStream?)?
+    private let state = Locked(State())
+
+    /// Reads from `stream`, which nobody else may touch from now on; `again` gives it anew from its
+    /// first octet.
+    init(
+        _ stream: InputStream, length: Int64?, again: (@Sendable () -> InputStream?)? = nil
+    ) {
+        first = SharedStream(stream: stream)
         self.length = length
-        room = ConditionLocked(Room())
+        self.again = again
     }
 
-    deinit { room.withLockSignalling { $0.isClosed = true } }
+    deinit { state.withLock { $0.room }?.withLockSignalling { $0.isClosed = true } }
 
     func whenReadable(_ wake: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             state.wake = wake
-            defer { state.isStarted = true }
-            return !state.isStarted
+            return state.room == nil
         }
-        guard isFirst else { return }
-        let stream = stream
-        let room = room
-        let isStarted = DetachedThread.start(named: "httpdns-body") { [weak self] in
-            InputStreamSource.pump(stream, room) { self }
-        }
-        if !isStarted { finish(.failed("the system gave no thread to read the body with")) }
+        if isFirst { begin(first) }
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
-        let read = state.withLock { state -> BodyRead in
-            guard !state.buffered.isEmpty else { return state.end ?? .pending }
+        let (read, room) = state.withLock { state in
+            guard !state.buffered.isEmpty else { return (state.end ?? .pending, state.room) }
             let count = min(buffer.count, state.buffered.count)
             buffer.copyBytes(from: state.buffered[..<count])
             state.buffered.removeFirst(count)
-            return .filled(count)
+            return (BodyRead.filled(count), state.room)
         }
-        if case .filled = read { room.withLockSignalling { $0.isWanted = true } }
+        if case .filled = read { room?.withLockSignalling { $0.isWanted = true } }
         return read
     }
 
-    func rewind() -> Bool { false }
+    var canRewind: Bool { again != nil }
+
+    func rewind() -> Bool {
+        guard let stream = again?() else { return false }
+        begin(SharedStream(stream: stream))
+        return true
+    }
+
+    private func begin(_ stream: SharedStream) {
+        let room = ConditionLocked(Room())
+        let earlier = state.withLock { state in
+            defer { state.room = room }
+            state.buffered = []
+            state.end = nil
+            return state.room
+        }
+        earlier?.withLockSignalling { $0.isClosed = true }
+        let isStarted = DetachedThread.start(named: "httpdns-body") { [weak self] in
+            InputStreamSource.pump(stream, room) { self }
+        }
+        if !isStarted {
+            finish(.failed("the system gave no thread to read the body with"), room)
+        }
+    }
 
     /// Runs on the reading thread.
     private static func pump(
@@ -74,33 +94,37 @@ final class InputStreamSource: RequestBodySource {
         shared.stream.open()
         defer { shared.stream.close() }
         var piece = [UInt8](repeating: 0, count: pieceOctets)
-        while true {
-            let step = room.waitAndTake { room, _ in
-                if room.isClosed { return [false] }
-                guard room.isWanted else { return [] }
-                room.isWanted = false
-                return [true]
-            } until: { _ in
-                nil
-            }
-            guard step.first == true else { return }
+        while isWanted(room) {
             var goesOn = true
             while goesOn {
                 let count = shared.stream.read(&piece, maxLength: piece.count)
                 guard let source = source() else { return }
                 guard count > 0 else {
-                    let why = shared.stream.streamError.map { "\($0)" } ?? "the stream broke"
-                    source.finish(count == 0 ? .end : .failed(why))
-                    return
+                    // Why it broke is not asked: on this platform `streamError` traps.
+                    return source.finish(
+                        count == 0 ? .end : .failed("the stream cannot be read"), room)
                 }
-                goesOn = source.append(piece[..<count])
+                goesOn = source.append(piece[..<count], room)
             }
         }
     }
 
+    /// Waits until more is wanted; false when nothing ever will be.
+    private static func isWanted(_ room: ConditionLocked<Room>) -> Bool {
+        room.waitAndTake { room, _ in
+            if room.isClosed { return [false] }
+            guard room.isWanted else { return [] }
+            room.isWanted = false
+            return [true]
+        } until: { _ in
+            nil
+        } == [true]
+    }
+
     /// False when the buffer is full for now.
-    private func append(_ octets: ArraySlice<UInt8>) -> Bool {
-        let (wake, hasRoom) = state.withLock { state in
+    private func append(_ octets: ArraySlice<UInt8>, _ room: ConditionLocked<Room>) -> Bool {
+        let (wake, hasRoom) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
+            guard state.room === room else { return (nil, false) }
             state.buffered += octets
             return (state.wake, state.buffered.count < InputStreamSource.bufferOctets)
         }
@@ -108,8 +132,9 @@ final class InputStreamSource: RequestBodySource {
         return hasRoom
     }
 
-    private func finish(_ end: BodyRead) {
-        let wake = state.withLock { state in
+    private func finish(_ end: BodyRead, _ room: ConditionLocked<Room>) {
+        let wake = state.withLock { state -> (@Sendable () -> Void)? in
+            guard state.room === room else { return nil }
             state.end = end
             return state.wake
         }
@@ -119,6 +144,6 @@ final class InputStreamSource: RequestBodySource {
 
 /// The stream, passed to the one thread that reads it.
 private struct SharedStream: @unchecked Sendable {
-    // Safety: after `InputStreamSource.init` only the reading thread touches the stream.
+    // Safety: once made, only the reading thread touches the stream.
     let stream: InputStream
 }

@@ -1,35 +1,31 @@
 internal import Foundation
 package import FoundationNetworking
 package import HTTPDNSClient
-internal import HTTPDNSNames
+internal import HTTPDNSExchange
+public import HTTPDNSNames
 internal import HTTPDNSPlatform
 
 /// Which requests of a session go through HTTPDNS.
-public struct InterceptionScope: Sendable {
+public struct InterceptionScope: Sendable, Hashable {
     /// Host names, with all names under them, that are left to the stock loader. Such requests are
     /// resolved by the system and not verified by this library.
-    public var passedSuffixes: [String]
+    public let passed: [HostName]
 
     /// Everything over `http` and `https`.
-    public static let everything = InterceptionScope(passedSuffixes: [])
+    public static let everything = InterceptionScope(passing: [])
 
-    /// All requests but those to `passedSuffixes`.
-    public init(passedSuffixes: [String]) {
-        self.passedSuffixes = passedSuffixes
-        names = passedSuffixes.compactMap { try? HostName($0) }
-    }
+    /// All requests but those to `names` and to names under them.
+    public init(passing names: [HostName]) { passed = names }
 
-    private let names: [HostName]
-
-    /// `ws`, `wss`, `file` and the like pass; a URL that cannot be read is ours, so that it fails
-    /// here and not by a lookup of the system's.
+    /// `ws`, `wss`, `file` and the like pass; a URL that cannot be read, or whose host Foundation and
+    /// this library read differently, is ours, so that it fails here and is looked up by nobody.
     func covers(_ url: URL?) -> Bool {
         guard let url, let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https"
         else { return false }
-        guard !names.isEmpty, let text = url.host, let host = try? HostName(text) else {
-            return true
-        }
-        return !names.contains { host.isSameOrUnder($0) }
+        guard !passed.isEmpty, let text = url.host, let host = try? HostName(text),
+            let read = try? HTTPURL(url.absoluteString), read.origin.host == .name(host)
+        else { return true }
+        return !passed.contains { host.isSameOrUnder($0) }
     }
 }
 
@@ -49,31 +45,37 @@ package struct Installation: Sendable {
 /// Foundation makes protocol objects from a class and passes no context, so the class itself must say
 /// which installation it belongs to. The classes are instances of a generic type whose parameter spells
 /// a number in binary: any number of them exists without being written down.
+///
+/// Equal installations share a class, and a class keeps its installation for good: a session that was
+/// made from a configuration keeps going through HTTPDNS whatever becomes of the configuration.
 package final class InstallationTable: Sendable {
     package static let shared = InstallationTable()
 
     private struct State {
         var installations: [ObjectIdentifier: Installation] = [:]
-        var lastNumber: UInt64 = 0
+        var types: [Key: HTTPDNSURLProtocol.Type] = [:]
     }
 
     private let state = Locked(State())
 
     private init() {}
 
-    /// A new protocol class bound to `installation`.
-    package func add(_ installation: Installation) -> HTTPDNSURLProtocol.Type {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-        let type = numberedClass(number, Spelled.self)
-        state.withLock { $0.installations[ObjectIdentifier(type)] = installation }
-        return type
+    /// What makes two installations equal; the client lives as long as its entry.
+    private struct Key: Hashable {
+        let client: ObjectIdentifier
+        let scope: InterceptionScope
     }
 
-    package func remove(_ type: AnyClass) -> Bool {
-        state.withLock { $0.installations.removeValue(forKey: ObjectIdentifier(type)) != nil }
+    /// The protocol class bound to `installation`.
+    package func type(for installation: Installation) -> HTTPDNSURLProtocol.Type {
+        let key = Key(client: ObjectIdentifier(installation.client), scope: installation.scope)
+        return state.withLock { state in
+            if let type = state.types[key] { return type }
+            let type = numberedClass(UInt64(state.types.count + 1), Spelled.self)
+            state.types[key] = type
+            state.installations[ObjectIdentifier(type)] = installation
+            return type
+        }
     }
 
     package func isInstalled(_ type: AnyClass) -> Bool { installation(of: type) != nil }
@@ -104,14 +106,15 @@ package enum Installer {
         _ installation: Installation, into configuration: URLSessionConfiguration
     ) {
         uninstall(from: configuration)
-        let type = InstallationTable.shared.add(installation)
+        let type = InstallationTable.shared.type(for: installation)
         configuration.protocolClasses = [type] + (configuration.protocolClasses ?? [])
     }
 
-    /// Takes out what ``install(_:into:)`` put in; the tasks that run go on.
+    /// Takes out what ``install(_:into:)`` put in. Tasks that run go on, and so do sessions that were
+    /// made from the configuration before: they have their own copy.
     package static func uninstall(from configuration: URLSessionConfiguration) {
-        let classes = configuration.protocolClasses ?? []
-        configuration.protocolClasses = classes.filter { !InstallationTable.shared.isInstalled($0) }
-        for type in classes { _ = InstallationTable.shared.remove(type) }
+        configuration.protocolClasses = configuration.protocolClasses?.filter {
+            !InstallationTable.shared.isInstalled($0)
+        }
     }
 }

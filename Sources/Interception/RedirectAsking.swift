@@ -13,7 +13,8 @@ struct RedirectAsking {
     /// would not have passed the redirect rules; the redirecting answer is handed over then.
     func ask(_ offer: RedirectOffer, _ answer: @escaping @Sendable (RedirectAnswer) -> Void) {
         guard
-            let delegate = task.delegate ?? session.delegate as? any URLSessionTaskDelegate,
+            let delegate = TaskInternals.ownDelegate(of: task, in: session) ?? task.delegate
+                ?? (session.delegate as? any URLSessionTaskDelegate),
             let url = URL(string: offer.step.head.url.description),
             let response = ResponseWriting.response(offer.response)
         else { return answer(.follow) }

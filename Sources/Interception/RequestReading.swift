@@ -115,6 +115,12 @@ struct RequestReading {
                 try fields.append(name, "\(value)")
             }
             if !fields.contains("Accept") { try fields.append("Accept", "*/*") }
+            if request.httpMethod == "POST", request.httpBody != nil,
+                !fields.contains("Content-Type")
+            {
+                // As the stock loader does.
+                try fields.append("Content-Type", "application/x-www-form-urlencoded")
+            }
         } catch { throw .badField(error) }
         return fields
     }
@@ -132,7 +138,8 @@ struct RequestReading {
             guard let stream = InputStream(url: url),
                 let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
             else { throw .unreadableBody }
-            return .stream(InputStreamSource(stream, length: Int64(size)))
+            return .stream(
+                InputStreamSource(stream, length: Int64(size)) { InputStream(url: url) })
         case .unreadable: throw .unreadableBody
         }
     }

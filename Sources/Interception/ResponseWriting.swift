@@ -56,10 +56,9 @@ extension ExchangeFailure {
 
     private var code: URLError.Code {
         switch cause {
-        case .notResolved(.negative): .cannotFindHost
-        case .notResolved(.failed(.timedOut)), .timedOut: .timedOut
-        case .notResolved(.failed(.cancelled)), .cancelled: .cancelled
-        case .notResolved: .dnsLookupFailed
+        case .notResolved(let failure): ExchangeFailure.code(failure)
+        case .timedOut: .timedOut
+        case .cancelled: .cancelled
         case .untrusted(let failure): ExchangeFailure.code(failure)
         case .handshakeFailed: .secureConnectionFailed
         case .cannotConnect: .cannotConnectToHost
@@ -72,6 +71,17 @@ extension ExchangeFailure {
         case .unsendable: .badURL
         case .unavailable: .resourceUnavailable
         case .unexpected: .unknown
+        }
+    }
+
+    private static func code(_ failure: ResolutionFailure) -> URLError.Code {
+        switch failure {
+        case .negative(let answer):
+            if case .serverFailure = answer.outcome { return .dnsLookupFailed }
+            return .cannotFindHost
+        case .failed(.timedOut): return .timedOut
+        case .failed(.cancelled): return .cancelled
+        case .failed: return .dnsLookupFailed
         }
     }
 

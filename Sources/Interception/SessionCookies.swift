@@ -16,8 +16,8 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
     private let keeps: Bool
     private let isPublicSuffix: @Sendable (HostName) -> Bool
     private let clock = SystemWallClock()
-    /// What the session itself put into the request's Cookie field.
-    private let sessionsValue: String?
+    /// Names of cookies that the session itself may have put into the request's Cookie field.
+    private let sessionsNames: Set<String>
 
     init(
         _ configuration: URLSessionConfiguration, request: URLRequest,
@@ -29,17 +29,20 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
             request.httpShouldHandleCookies && configuration.httpCookieAcceptPolicy != .never
         self.isPublicSuffix = isPublicSuffix
         let kept = request.url.flatMap { configuration.httpCookieStorage?.cookies(for: $0) }
-        sessionsValue = kept.flatMap { HTTPCookie.requestHeaderFields(with: $0)["Cookie"] }
+        sessionsNames =
+            configuration.httpShouldSetCookies ? Set((kept ?? []).map(\.name)) : []
     }
 
     /// The part of a request's Cookie field that the application set itself.
     ///
-    /// The session appends its own choice behind it, joined by a comma.
+    /// A session whose storage holds cookies for the host puts those in the field's place, whatever
+    /// their path and whether they are Secure. They are told by their names: their values may have
+    /// changed since.
     func callersOwn(_ value: String) -> String? {
-        guard let sessionsValue, !sessionsValue.isEmpty else { return value }
-        if value == sessionsValue { return nil }
-        guard value.hasSuffix("," + sessionsValue) else { return value }
-        return String(value.dropLast(sessionsValue.count + 1))
+        let own = value.split(separator: ";").map { $0.drop { $0 == " " } }.filter { pair in
+            !sessionsNames.contains(String(pair.prefix { $0 != "=" }))
+        }
+        return own.isEmpty ? nil : own.joined(separator: "; ")
     }
 
     func cookies(for url: HTTPURL) -> String? {
@@ -71,13 +74,21 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
 
     private func jar(_ storage: HTTPCookieStorage, _ url: HTTPURL) -> CookieJar {
         guard let lookup = URL(string: url.origin.description) else { return CookieJar() }
-        let kept = (storage.cookies(for: lookup) ?? []).map { CookieJar.Cookie($0, now: now) }
-        return CookieJar(restoring: kept)
+        let kept = (storage.cookies(for: lookup) ?? []).map { ($0.created, $0) }
+            .sorted { ($0.0, $0.1.name) < ($1.0, $1.1.name) }
+        return CookieJar(restoring: kept.map { CookieJar.Cookie($0.1, now: now) })
     }
 
     private static func same(_ left: CookieJar.Cookie, _ right: CookieJar.Cookie) -> Bool {
         left.name == right.name && left.domain == right.domain && left.path == right.path
             && left.isHostOnly == right.isHostOnly
+    }
+}
+
+extension HTTPCookie {
+    /// Seconds since 2001 at which it was made; the storage itself keeps no order.
+    fileprivate var created: Double {
+        properties?[HTTPCookiePropertyKey("Created")] as? Double ?? 0
     }
 }
 

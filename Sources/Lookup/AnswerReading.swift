@@ -77,31 +77,12 @@ private func checkEcho(of question: Question, in message: Message) throws(QueryF
 /// the alias chain: a stranger's SOA says nothing of it. Source: RFC 2308 §2, §3, §5.
 private func negativeTTLSeconds(_ message: Message, _ question: Question) -> UInt32? {
     guard message.code == .noError || message.code == .noSuchName else { return nil }
-    let name = chainEnd(from: WireName(question.name), message.answers)
-    let isAnswered = message.answers.contains {
-        $0.name == name && ($0.type == question.type || question.type == .any)
-    }
-    guard message.code == .noSuchName || !isAnswered else { return nil }
+    let chain = AliasChain(of: question, in: message.answers)
+    guard message.code == .noSuchName || chain.end.isEmpty else { return nil }
     return message.authorities.compactMap { record -> UInt32? in
         guard case .soa(let soa) = record.data, record.recordClass == 1,
-            name.isSameOrUnder(record.name)
+            chain.name.isSameOrUnder(record.name)
         else { return nil }
         return min(record.ttlSeconds, soa.minimumSeconds)
     }.min()
-}
-
-/// Follows the aliases in `answers`, in any order, at most as many times as there are records.
-private func chainEnd(from start: WireName, _ answers: [ResourceRecord]) -> WireName {
-    var aliases: [WireName: WireName] = [:]
-    for record in answers where record.type == .cname && record.recordClass == 1 {
-        if case .name(let target) = record.data, aliases[record.name] == nil {
-            aliases[record.name] = target
-        }
-    }
-    var name = start
-    for _ in 0..<aliases.count {
-        guard let next = aliases[name] else { break }
-        name = next
-    }
-    return name
 }

@@ -151,8 +151,11 @@ extension LookupAttempt.Reason: CustomStringConvertible {
 ///
 /// Records are taken wherever they stand in the section; a chain that loops ends where it would
 /// repeat. Records of names that the chain does not reach are ignored: they answer another question.
+/// Costs time linear in the section. A question for aliases, or for any type, follows none.
 struct AliasChain: Sendable {
     let aliases: [WireName]
+    /// The chain's last name: the one asked for when there is no alias.
+    let name: WireName
     /// The records of the asked type at the chain's last name.
     let end: [ResourceRecord]
     /// The smallest TTL over aliases and end; nil when there is neither.
@@ -163,35 +166,40 @@ struct AliasChain: Sendable {
     }
 
     init(_ testimony: Testimony) {
-        let wanted = testimony.question.type
-        var name = WireName(testimony.question.name)
+        self.init(of: testimony.question, in: testimony.answers)
+    }
+
+    init(of question: Question, in answers: [ResourceRecord]) {
+        let wanted = question.type
+        let links = wanted == .cname || wanted == .any ? [:] : AliasChain.links(answers)
+        var name = WireName(question.name)
         var aliases: [WireName] = []
         var seen: Set<WireName> = [name]
         var ttl: UInt32?
-        let steps = wanted == .cname ? [:] : AliasChain.steps(in: testimony.answers)
-        while let (target, seconds) = steps[name], seen.insert(target).inserted {
-            ttl = min(ttl ?? seconds, seconds)
-            aliases.append(target)
-            name = target
+        while let link = links[name], seen.insert(link.target).inserted {
+            ttl = min(ttl ?? link.ttlSeconds, link.ttlSeconds)
+            aliases.append(link.target)
+            name = link.target
         }
         self.aliases = aliases
-        end = testimony.answers.filter {
-            $0.name == name && $0.recordClass == 1 && ($0.type == wanted || wanted == .any)
+        self.name = name
+        end = answers.filter {
+            $0.recordClass == 1 && ($0.type == wanted || wanted == .any) && $0.name == name
         }
         for record in end { ttl = min(ttl ?? record.ttlSeconds, record.ttlSeconds) }
         ttlSeconds = ttl
     }
 
-    /// The first alias of each name. Because: a hostile message holds thousands, and a search of all
-    /// for each costs seconds.
-    private static func steps(in records: [ResourceRecord]) -> [WireName: (WireName, UInt32)] {
-        var steps: [WireName: (WireName, UInt32)] = [:]
+    /// The aliases by their owner; of several for one owner the first counts.
+    private static func links(
+        _ records: [ResourceRecord]
+    ) -> [WireName: (target: WireName, ttlSeconds: UInt32)] {
+        var links: [WireName: (target: WireName, ttlSeconds: UInt32)] = [:]
         for record in records where record.type == .cname && record.recordClass == 1 {
-            if case .name(let target) = record.data, steps[record.name] == nil {
-                steps[record.name] = (target, record.ttlSeconds)
-            }
+            guard case .name(let target) = record.data, links[record.name] == nil else { continue }
+            links[record.name] = (target, record.ttlSeconds)
         }
-        return steps
+        return links
     }
 }
 

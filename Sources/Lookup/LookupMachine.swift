@@ -23,9 +23,9 @@ package struct QueryID: Sendable, Hashable {
 /// Rules (everything that changes the state lives in this file):
 /// 1. Sources are asked one after the other, in the order of the chain: the order is the order of trust.
 /// 2. Records, NXDOMAIN, and "no data" that carries an SOA settle the lookup.
-/// 3. "No data" without an SOA (an HTTP-DNS service that does not serve the name looks like this) and
-///    server failures send the lookup on; when the chain ends without better, the first such answer
-///    settles it, so that the caller learns what was said.
+/// 3. "No data" without an SOA or from an HTTP-DNS service (one that does not serve the name answers
+///    so) and server failures send the lookup on; when the chain ends without better, the first such
+///    answer settles it, so that the caller learns what was said.
 /// 4. A source has ``patienceMilliseconds``, the last one all the time that is left.
 /// 5. A late or repeated reply is ignored: its ``QueryID`` is no longer pending.
 /// 6. `now` is read once per event by the driver, and stored here only as a deadline.
@@ -50,7 +50,8 @@ package struct LookupMachine: Sendable {
 
     private let question: Question
     private let labels: [String]
-    private let deadline: Monotonic
+    /// When the lookup ends at the latest.
+    package let deadline: Monotonic
     private var state = State.idle
     private var attempts: [LookupAttempt] = []
     private var secondBest: Testimony?
@@ -107,6 +108,15 @@ package struct LookupMachine: Sendable {
         return [.abandon(id)] + goOn(after: id, reason: .failed(.timedOut(tries: 1)), now: now)
     }
 
+    /// What has come to nothing until now, with the source that is being asked: what somebody is told
+    /// whose patience ends before the lookup does.
+    package var attemptsSoFar: [LookupAttempt] {
+        guard case .asking(let id, _) = state else { return attempts }
+        let pending = LookupAttempt(
+            resolver: labels[id.source], reason: .failed(.timedOut(tries: 1)))
+        return attempts + [pending]
+    }
+
     /// The last waiter left.
     package mutating func stopped() -> [Action] {
         guard case .asking(let id, _) = state else { return [] }
@@ -121,7 +131,8 @@ package struct LookupMachine: Sendable {
         switch testimony.code {
         case .noSuchName: true
         case .noError:
-            !AliasChain(testimony).end.isEmpty || testimony.negativeTTLSeconds != nil
+            !AliasChain(testimony).end.isEmpty
+                || testimony.negativeTTLSeconds != nil && testimony.source.transport != .httpdns
         default: false
         }
     }
@@ -129,7 +140,10 @@ package struct LookupMachine: Sendable {
     private mutating func goOn(
         after id: QueryID, reason: LookupAttempt.Reason, now: Monotonic
     ) -> [Action] {
-        attempts.append(LookupAttempt(resolver: labels[id.source], reason: reason))
+        // A table that does not know the name has not failed: that is no news.
+        if reason != .failed(.notCovered) {
+            attempts.append(LookupAttempt(resolver: labels[id.source], reason: reason))
+        }
         let next = id.source + 1
         if next < labels.count, now < deadline { return ask(next, now: now) }
         if let secondBest { return end(.settle(secondBest, attempts: attempts)) }

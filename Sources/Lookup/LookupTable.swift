@@ -20,7 +20,8 @@ package struct WaiterID: Sendable, Hashable {
 /// Rules:
 /// 1. The first waiter of a key starts its lookup, later ones join it.
 /// 2. A waiter may leave at any moment; when the last leaves, the lookup is stopped.
-/// 3. A lookup that ends answers every waiter that is still there, once.
+/// 3. A lookup that ends answers every waiter that is still there, once; one that ran out of time may
+///    leave those who joined it late and have more: they wait for the next lookup of the key.
 package struct LookupTable<Waiter: Sendable>: Sendable {
     package enum Joining: Sendable, Hashable {
         case start(WaiterID)
@@ -63,12 +64,20 @@ package struct LookupTable<Waiter: Sendable>: Sendable {
         return (waiter, .stop(key))
     }
 
-    /// Ends a lookup: everybody who waits for it.
-    package mutating func finish(_ key: LookupKey) -> [Waiter] {
+    /// Ends a lookup: everybody who waits for it and is not kept for the next one.
+    package mutating func finish(
+        _ key: LookupKey, keeping isKept: (Waiter) -> Bool = { _ in false }
+    ) -> [Waiter] {
         guard let waiters = waiting.removeValue(forKey: key) else { return [] }
-        for id in waiters.keys { keys[id] = nil }
-        return waiters.sorted { $0.key.number < $1.key.number }.map(\.value)
+        let kept = waiters.filter { isKept($0.value) }
+        if !kept.isEmpty { waiting[key] = kept }
+        let told = waiters.filter { kept[$0.key] == nil }
+        for id in told.keys { keys[id] = nil }
+        return told.sorted { $0.key.number < $1.key.number }.map(\.value)
     }
+
+    /// Who waits for a lookup, in no order.
+    package func waiters(of key: LookupKey) -> [Waiter] { (waiting[key] ?? [:]).map(\.value) }
 
     package var isEmpty: Bool { waiting.isEmpty }
 }

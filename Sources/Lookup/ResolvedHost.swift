@@ -12,7 +12,7 @@ public struct ResolvedHost: Sendable, Hashable {
     public let aliases: [WireName]
     /// Seconds the addresses may still be used: the smallest over the families.
     public let ttlSeconds: UInt32
-    /// True when nothing was asked for it.
+    /// True when all addresses came from the cache.
     public let isCached: Bool
     /// Who said so.
     public let source: Testimony.Source
@@ -45,15 +45,15 @@ public struct ResolvedHost: Sendable, Hashable {
         let ordered = [IPAddress.Family.ipv6, .ipv4].compactMap { outcomes[$0] }
         let answers = ordered.compactMap { try? $0.get() }
         let usable = answers.filter { !$0.addresses.isEmpty }
-        guard let first = usable.last ?? nil else {
+        guard let last = usable.last else {
             throw ResolvedHost.failure(ordered, answers: answers)
         }
         self.host = .name(host)
         addresses = ResolvedHost.interleaved(usable.map(\.addresses))
-        aliases = first.aliases
+        aliases = last.aliases
         ttlSeconds = usable.map(\.ttlSeconds).min() ?? 0
         isCached = usable.allSatisfy(\.isCached)
-        source = first.testimony.source
+        source = last.testimony.source
         attempts = ordered.flatMap { outcome -> [LookupAttempt] in
             switch outcome {
             case .success(let answer): answer.attempts
@@ -76,9 +76,10 @@ public struct ResolvedHost: Sendable, Hashable {
     /// One of each list in turn.
     private static func interleaved(_ lists: [[IPAddress]]) -> [IPAddress] {
         var joined: [IPAddress] = []
+        var seen: Set<IPAddress> = []
         for position in 0..<(lists.map(\.count).max() ?? 0) {
-            for list in lists where position < list.count && !joined.contains(list[position]) {
-                joined.append(list[position])
+            for list in lists where position < list.count {
+                if seen.insert(list[position]).inserted { joined.append(list[position]) }
             }
         }
         return joined

@@ -47,8 +47,9 @@ public struct Testimony: Sendable, Hashable {
     public let code: ResponseCode
     /// The answer section in the order received: the alias chain and its end.
     public let answers: [ResourceRecord]
-    /// How long "no such name" or "no data" holds; nil when the answer gives no SOA, and then it
-    /// must not be cached. Source: RFC 2308 §5: the smaller of the SOA's TTL and its minimum.
+    /// How long "no such name" or "no data" holds; nil when the answer does not say, and then it
+    /// must not be cached. Source: RFC 2308 §5: the smaller of the SOA's TTL and its minimum. An
+    /// HTTP-DNS service says it in a TTL of the answer.
     public let negativeTTLSeconds: UInt32?
     /// The AD bit. Source: RFC 4035 §3.2.3.
     public var isAuthenticData = false
@@ -150,7 +151,7 @@ extension QueryFailure: CustomStringConvertible {
         case .malformed(let why): "its answer is malformed: \(why)"
         case .httpStatus(let status): "it answered with HTTP status \(status)"
         case .rejected(let code): "it rejected the request: \(code)"
-        case .unsupportedType(let type): "it cannot be asked for type \(type.rawValue)"
+        case .unsupportedType(let type): "it cannot be asked for type \(type.name)"
         case .misconfigured(let why): "its configuration is unusable: \(why)"
         case .cancelled: "cancelled"
         case .notCovered: "it does not cover that name"

@@ -22,21 +22,30 @@ package struct AlarmID: Sendable, Hashable {
 /// Why not a dispatch timer or a sleeping task: those pull in Dispatch and the cooperative pool,
 /// whose threads an application may have blocked.
 package final class AlarmThread: AlarmSource {
-    package static let shared = AlarmThread()
+    package static let shared = AlarmThread { serve in
+        DetachedThread.start(named: "httpdns-alarm", serve)
+    }
 
     private let waiting = ConditionLocked(AlarmQueue())
+    private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
 
-    private init() {}
+    /// - Parameter start: runs its argument on a new thread; false when the system gives none.
+    package init(start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool) {
+        self.start = start
+    }
 
     package func schedule(
         at moment: Monotonic, _ ring: @escaping @Sendable () -> Void
     ) -> AlarmID {
-        let (id, isFirstEver) = waiting.withLockSignalling { queue in
-            let isFirstEver = !queue.isServed
+        let (id, needsThread) = waiting.withLockSignalling { queue in
+            let needsThread = !queue.isServed
             queue.isServed = true
-            return (queue.add(moment, ring), isFirstEver)
+            return (queue.add(moment, ring), needsThread)
         }
-        if isFirstEver { DetachedThread.start(named: "httpdns-alarm") { self.serve() } }
+        if needsThread, !start({ self.serve() }) {
+            // Without a thread now: the next alarm tries again, and its thread rings this one too.
+            waiting.withLockSignalling { $0.isServed = false }
+        }
         return id
     }
 

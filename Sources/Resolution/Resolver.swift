@@ -57,7 +57,8 @@ public final class Resolver: Sendable {
     /// Finds the addresses of a host. Literals and `localhost` are answered without asking.
     ///
     /// - Parameters:
-    ///   - families: which kinds of address to ask for; A and AAAA are asked together.
+    ///   - families: which kinds of address to ask for; A and AAAA are asked together. None at all
+    ///     is ``LookupFailure/noSource(question:)``.
     ///   - patience: how long to wait; nil takes ``ResolverOptions/patience``.
     /// - Throws: ``ResolutionFailure``.
     public func resolve(
@@ -87,6 +88,9 @@ public final class Resolver: Sendable {
         return try? ResolvedHost(host: host, outcomes: outcomes)
     }
 
+    /// True when nothing is being asked and nobody waits.
+    package var isIdle: Bool { state.withLock { $0.table.isEmpty && $0.running.isEmpty } }
+
     /// Forgets every cached answer.
     public func removeCachedAnswers() {
         state.withLock { $0.cache.removeAll() }
@@ -101,7 +105,7 @@ public struct ResolverOptions: Sendable {
     ///
     /// Because: two sources may each use their 1.5 s before a third answers.
     public var patience: Duration = .seconds(5)
-    /// Cache entries at most.
+    /// Cached answers at most; a large one counts once for each KiB.
     public var cacheCapacity = 10_000
 
     public init() {}

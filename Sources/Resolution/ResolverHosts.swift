@@ -37,15 +37,17 @@ final class GatheringDriver: Stoppable {
         state.withLock { $0.work.append(work) }
     }
 
-    /// Stops what is still being asked for this host; its waiters are told by the pending answer.
     func stop() {
-        let (work, delay) = state.withLock { state in
-            state.isDone = true
-            defer { state.work = [] }
-            return (state.work, state.delay)
+        let (work, delay, isFirst) = state.withLock { state in
+            defer {
+                state.isDone = true
+                state.work = []
+            }
+            return (state.work, state.delay, !state.isDone)
         }
         delay.map(alarms.cancel)
         for lookup in work { lookup.stop() }
+        if isFirst { deliver(.failure(.failed(.cancelled))) }
     }
 
     private func perform(_ step: (inout State) -> [AddressGathering.Action]) {
@@ -84,6 +86,10 @@ extension Resolver {
     ) -> (any Stoppable)? {
         let families = families ?? options.families
         switch host {
+        case .name(let name) where families.isEmpty:
+            // Nothing would be asked, so nothing would ever answer.
+            deliver(.failure(.failed(.noSource(question: .addresses(of: name, .ipv4)))))
+            return nil
         case .address(let address):
             deliver(.success(ResolvedHost(literal: address)))
             return nil

@@ -16,26 +16,6 @@ struct ResolverState {
     }
 }
 
-/// Somebody who waits for an answer.
-struct Waiter: Sendable {
-    let deliver: @Sendable (Result<LookupAnswer, LookupFailure>) -> Void
-    let alarm: AlarmCell
-}
-
-/// The alarm of a waiter, known only after the waiter has joined.
-final class AlarmCell: Sendable {
-    private let id = Locked<AlarmID?>(nil)
-
-    func set(_ new: AlarmID) { id.withLock { $0 = new } }
-
-    func take() -> AlarmID? {
-        id.withLock { id in
-            defer { id = nil }
-            return id
-        }
-    }
-}
-
 /// A lookup in flight.
 struct RunningLookup {
     let serial: UInt64
@@ -51,7 +31,7 @@ struct WaitingLookup: Stoppable {
     let waiter: WaiterID
 
     func stop() {
-        resolver.leave(waiter, telling: .cancelled)
+        resolver.leave(waiter) { _ in .cancelled }
     }
 }
 
@@ -71,7 +51,8 @@ extension Resolver {
                     LookupAnswer(
                         testimony: hit.testimony, ttlSeconds: hit.secondsLeft, isCached: true))
             }
-            let joining = state.table.join(key, Waiter(deliver: deliver, alarm: cell))
+            let joining = state.table.join(
+                key, Waiter(deliver: deliver, alarm: cell, limit: limit))
             guard case .start = joining else { return .waiting(joining.waiter, []) }
             return .waiting(joining.waiter, begin(key, limit: limit, now: now, in: &state))
         }
@@ -79,28 +60,47 @@ extension Resolver {
             if case .hit(let answer) = entry { deliver(.success(answer)) }
             return nil
         }
-        cell.set(
-            alarms.schedule(at: limit) { [weak self] in
-                self?.leave(waiter, telling: .timedOut(question: question, attempts: []))
-            })
+        let alarm = alarms.schedule(at: limit) { [weak self] in
+            self?.patienceEnded(waiter, key: key)
+        }
+        if !cell.set(alarm) { alarms.cancel(alarm) }
         perform(started, key: key)
         return WaitingLookup(resolver: self, waiter: waiter)
     }
 
     /// Takes a waiter out and tells it why; the lookup goes on while others wait.
-    func leave(_ id: WaiterID, telling failure: LookupFailure) {
-        let (waiter, key, actions) = state.withLock { state in
+    func leave(_ id: WaiterID, telling why: (borrowing ResolverState) -> LookupFailure) {
+        let (waiter, failure, key, actions) = state.withLock { state in
+            let failure = why(state)
             let (waiter, leaving) = state.table.leave(id)
             guard case .stop(let key) = leaving, var running = state.running[key] else {
-                return (waiter, LookupKey?.none, [StartedAction]())
+                return (waiter, failure, LookupKey?.none, [StartedAction]())
             }
             let actions = running.machine.stopped()
-            return (waiter, key, apply(actions, to: &running, key: key, in: &state))
+            return (waiter, failure, key, apply(actions, to: &running, key: key, in: &state))
         }
         if let key { perform(actions, key: key) }
         guard let waiter else { return }
-        waiter.alarm.take().map(alarms.cancel)
+        waiter.alarm.close().map(alarms.cancel)
         waiter.deliver(.failure(failure))
+    }
+
+    /// Where the lookup ends at the same moment it goes first: its own end says more.
+    private func patienceEnded(_ id: WaiterID, key: LookupKey) {
+        let now = clock.now()
+        let actions = state.withLock { state -> [StartedAction] in
+            guard var running = state.running[key], running.machine.deadline <= now else {
+                return []
+            }
+            let actions = running.machine.timeReached(now: now)
+            return apply(actions, to: &running, key: key, in: &state)
+        }
+        perform(actions, key: key)
+        leave(id) { state in
+            .timedOut(
+                question: key.question,
+                attempts: state.running[key]?.machine.attemptsSoFar ?? [])
+        }
     }
 
     /// How a caller's question came in.
@@ -165,11 +165,25 @@ extension Resolver {
                 todo.append(.tell(state.table.finish(key), .success(answer)))
             case .fail(let failure):
                 hasEnded = true
-                todo.append(.tell(state.table.finish(key), .failure(failure)))
+                let told = finish(key, failure, by: running.machine.deadline, in: &state)
+                todo.append(.tell(told, .failure(failure)))
             }
         }
         state.running[key] = hasEnded ? nil : running
-        return todo
+        guard hasEnded, let limit = state.table.waiters(of: key).map(\.limit).max() else {
+            return todo
+        }
+        return todo + begin(key, limit: limit, now: clock.now(), in: &state)
+    }
+
+    /// Whom a failure is told: everybody, but a time-out only those whose own time is up. One who
+    /// joined late with more patience is asked for anew.
+    private func finish(
+        _ key: LookupKey, _ failure: LookupFailure, by deadline: Monotonic,
+        in state: inout ResolverState
+    ) -> [Waiter] {
+        guard case .timedOut = failure else { return state.table.finish(key) }
+        return state.table.finish(key) { $0.limit > deadline }
     }
 
     private func perform(_ actions: [StartedAction], key: LookupKey) {
@@ -182,7 +196,7 @@ extension Resolver {
             case .disarm(let alarm): alarms.cancel(alarm)
             case .tell(let waiters, let result):
                 for waiter in waiters {
-                    waiter.alarm.take().map(alarms.cancel)
+                    waiter.alarm.close().map(alarms.cancel)
                     waiter.deliver(result)
                 }
             }

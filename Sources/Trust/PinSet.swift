@@ -23,10 +23,18 @@ public struct PinSet: Sendable, Hashable {
         let parsedPattern: HostPattern
         do { parsedPattern = try HostPattern(pattern) } catch { throw .pattern(pattern, error) }
         var parsed: [Pin] = []
+        guard !pins.isEmpty else { throw .noPins(pattern) }
         for text in pins {
             do { parsed.append(try Pin(text)) } catch { throw .pin(text, error) }
         }
         add(parsed, for: parsedPattern)
+    }
+
+    /// Takes the hosts of `pattern` out of the pins of a wider pattern.
+    ///
+    /// - Throws: ``PinSetError/pattern(_:_:)``.
+    public mutating func exempt(_ pattern: String) throws(PinSetError) {
+        do { entries[try HostPattern(pattern)] = [] } catch { throw .pattern(pattern, error) }
     }
 
     /// The pins for `host`, sorted, and the pattern they are under; nil when it is not pinned.
@@ -55,10 +63,14 @@ public struct PinSet: Sendable, Hashable {
 public enum PinSetError: Error, Sendable, Hashable, CustomStringConvertible {
     case pattern(String, HostPatternError)
     case pin(String, PinError)
+    /// A list without a pin, which would pin nothing: most likely a setting that was not read.
+    case noPins(String)
 
     public var description: String {
         switch self {
         case .pattern(_, let error): error.description
+        case .noPins(let pattern):
+            "no pin is given for \(pattern): give at least one, or exempt it by name"
         case .pin(let text, let error): "pin \"\(text)\": \(error)"
         }
     }

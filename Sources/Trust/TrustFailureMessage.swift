@@ -5,7 +5,8 @@ extension TrustFailure {
     var message: String {
         var lines = [headline]
         if let detail = facts.detail { lines.append("  TLS library:      \(detail)") }
-        if code == .wrongName || code == .malformedName, let leaf = facts.chain.first {
+        let namesWhoAnswered: [Code] = [.wrongName, .malformedName, .unknownIssuer, .selfSigned]
+        if namesWhoAnswered.contains(code), let leaf = facts.chain.first {
             lines += TrustFailure.column("Names in it:", TrustFailure.names(of: leaf))
         }
         lines += TrustFailure.column(chainTitle, facts.chain.map(TrustFailure.line))

@@ -72,54 +72,55 @@ struct BodySink {
     }
 }
 
-/// Octets as a terminal may see them: control characters are escaped, across chunks.
-package struct TerminalText {
-    /// 0xC2 begins the C1 controls in UTF-8. Source: RFC 3629 §3.
+/// Octets as a terminal may see them, across chunks: what is UTF-8 text stays, control characters and
+/// stray octets are escaped.
+struct TerminalText {
+    /// Octets of the character begun that are still to come. Source: RFC 3629 §3.
+    private var missing = 0
+    /// 0xC2 begins the C1 controls in UTF-8.
     private var holdsC2 = false
-    /// Octets that are still to come of a character. Outside of one, 0x80...0x9F are C1 controls to a
-    /// terminal of eight-bit text. Source: ECMA-48 §5.3.
-    private var continuations = 0
 
-    package init() {}
-
-    package mutating func shown(_ octets: [UInt8]) -> [UInt8] {
+    mutating func shown(_ octets: [UInt8]) -> [UInt8] {
         var shown: [UInt8] = []
         shown.reserveCapacity(octets.count)
-        for octet in octets {
-            if holdsC2 {
-                holdsC2 = false
-                if (0x80...0x9F).contains(octet) {
-                    shown += TerminalText.escape(octet)
-                    continue
-                }
-                shown.append(0xC2)
-                continuations = 1
-            }
-            let isInside = continuations > 0 && (0x80...0xBF).contains(octet)
-            continuations = isInside ? continuations - 1 : TerminalText.length(after: octet)
-            switch octet {
-            case 0xC2: holdsC2 = true
-            case 0x0D: break
-            case 0x80...0x9F where !isInside: shown += TerminalText.escape(octet)
-            case 0x09, 0x0A, 0x20...0x7E, 0x80...0xFF: shown.append(octet)
-            default: shown += TerminalText.escape(octet)
-            }
-        }
+        for octet in octets { append(octet, to: &shown) }
         return shown
     }
 
-    /// How many octets follow the first of a character. Source: RFC 3629 §3.
-    private static func length(after first: UInt8) -> Int {
-        switch first {
-        case 0xC3...0xDF: 1
-        case 0xE0...0xEF: 2
-        case 0xF0...0xF4: 3
-        default: 0
+    private mutating func append(_ octet: UInt8, to shown: inout [UInt8]) {
+        if holdsC2 {
+            holdsC2 = false
+            if (0xA0...0xBF).contains(octet) {
+                shown += [0xC2, octet]
+                return
+            }
+            shown += TerminalText.escape(0xC2)
+        }
+        if missing > 0, (0x80...0xBF).contains(octet) {
+            missing -= 1
+            shown.append(octet)
+            return
+        }
+        missing = 0
+        switch octet {
+        case 0x09, 0x0A, 0x20...0x7E: shown.append(octet)
+        // Half of a line end, or a way to write over the line.
+        case 0x0D: break
+        case 0xC2: holdsC2 = true
+        case 0xC3...0xDF: begin(octet, more: 1, &shown)
+        case 0xE0...0xEF: begin(octet, more: 2, &shown)
+        case 0xF0...0xF4: begin(octet, more: 3, &shown)
+        default: shown += TerminalText.escape(octet)
         }
     }
 
+    private mutating func begin(_ octet: UInt8, more: Int, _ shown: inout [UInt8]) {
+        missing = more
+        shown.append(octet)
+    }
+
     private static func escape(_ octet: UInt8) -> [UInt8] {
-        Array("\\u{\(String(octet, radix: 16))}".utf8)
+        Array("\\x{\(String(octet, radix: 16))}".utf8)
     }
 }
 

@@ -18,7 +18,7 @@ package enum FetchRendering {
             "finalURL": .string(last.description),
             "status": number(hop?.status.map(Int64.init)),
             "httpVersion": text(hop?.version?.rawValue),
-            "remoteAddress": text(hop?.remote?.address.description),
+            "remoteAddress": text(hop.flatMap(remote)?.description),
             "serverName": text(serverName(last)),
             "hostHeader": .string(last.origin.authority),
             "resolver": text(source?.resolver),
@@ -33,6 +33,12 @@ package enum FetchRendering {
             "error": trouble.map { ["code": .string($0.label), "message": .string($0.message)] }
                 ?? .null,
         ]
+    }
+
+    /// The address connected to; that of a peer which could not be trusted, too.
+    private static func remote(_ hop: ExchangeReport.Hop) -> IPAddress? {
+        if let remote = hop.remote { return remote.address }
+        return hop.attempts.last { $0.label != "cannot_connect" }?.address
     }
 
     private static func verified(_ peer: VerifiedPeer) -> JSONValue {
@@ -156,7 +162,7 @@ extension FetchRendering {
     }
 
     private static func proof(_ peer: VerifiedPeer) -> [(String, String)] {
-        var rows = [("proof", "\(peer.matchedName) in the certificate for \(peer.host)")]
+        var rows = [("proof", "\(peer.host) is \(peer.matchedName) of the certificate")]
         if let leaf = peer.chain.first {
             rows.append(("subject", leaf.subject.isEmpty ? "(none)" : leaf.subject))
             rows.append(("issuer", leaf.issuer))

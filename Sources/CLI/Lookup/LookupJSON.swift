@@ -19,7 +19,7 @@ extension LookupReport {
             "negativeTTL": LookupReport.json(negativeTTLSeconds),
             "stale": false,
             "cached": .bool(isCached),
-            "authenticated": .bool(source.isAuthenticated),
+            "authenticated": .bool(!answered.isEmpty && source.isAuthenticated),
             "authenticData": .bool(
                 !answered.isEmpty && answered.allSatisfy(\.testimony.isAuthenticData)),
             "resolver": .string(answerSource?.resolver ?? source.label),

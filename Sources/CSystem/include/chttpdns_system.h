@@ -60,6 +60,11 @@ int httpdns_address_lookup_meaning(int code);
 /// We called it wrongly.
 #define HTTPDNS_LOOKUP_MISUSED 5
 
+/// Whether getaddrinfo on this thread tries the names of resolv.conf's search list. To be called before
+/// each look-up: it also reads that file anew. Only the GNU C library can be told so.
+void httpdns_search_list(int applies);
+int httpdns_search_list_applies(void);
+
 /// For a command-line program: a write to a closed pipe becomes an error; Ctrl-C clears the line it
 /// stands on and ends the process with 130.
 void httpdns_signals_of_command(void);

@@ -1,33 +1,17 @@
 internal import CHTTPDNSSystem
 internal import HTTPDNSNames
+internal import HTTPDNSPlatform
 
 /// The threads of one server: started one by one, awaited all together.
 ///
 /// Own threads, never the cooperative pool: a server that stalls on purpose must not stall the
 /// client under test.
-final class ThreadGroup: @unchecked Sendable {
-    // Safety: `running` is only touched between lock and unlock of `mutex`.
-    private var running = 0
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let ended = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-
-    init() {
-        pthread_mutex_init(mutex, nil)
-        httpdns_condition_init_monotonic(ended)
-    }
-
-    deinit {
-        pthread_cond_destroy(ended)
-        pthread_mutex_destroy(mutex)
-        ended.deallocate()
-        mutex.deallocate()
-    }
+final class ThreadGroup: Sendable {
+    private let running = ConditionLocked(0)
 
     /// Runs the body on a new thread that hears no signal.
     func start(_ body: @escaping @Sendable () -> Void) throws(LabError) {
-        pthread_mutex_lock(mutex)
-        running += 1
-        pthread_mutex_unlock(mutex)
+        running.withLockSignalling { $0 += 1 }
         let work = Unmanaged.passRetained(ThreadWork(group: self, body: body))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -44,30 +28,23 @@ final class ThreadGroup: @unchecked Sendable {
     }
 
     /// Waits until every thread has ended; never call it on one of them.
-    func awaitAll() {
-        pthread_mutex_lock(mutex)
-        while running > 0 { pthread_cond_wait(ended, mutex) }
-        pthread_mutex_unlock(mutex)
-    }
+    func awaitAll() { _ = wait(atMost: 0, until: .distantFuture) }
 
     /// Waits until at most `count` threads run; false when more still did after this time.
     func await(atMost count: Int, milliseconds: Int64) -> Bool {
-        let deadline = labNow().adding(milliseconds: milliseconds)
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while running > count {
-            guard labNow() < deadline else { return false }
-            httpdns_condition_wait_until(ended, mutex, deadline.nanoseconds)
-        }
-        return true
+        wait(atMost: count, until: labNow().adding(milliseconds: milliseconds))
     }
 
-    fileprivate func leave() {
-        pthread_mutex_lock(mutex)
-        running -= 1
-        pthread_cond_broadcast(ended)
-        pthread_mutex_unlock(mutex)
+    private func wait(atMost count: Int, until deadline: Monotonic) -> Bool {
+        let outcome = running.waitAndTake { running, now in
+            running <= count ? [true] : now >= deadline ? [false] : []
+        } until: { _ in
+            deadline
+        }
+        return outcome == [true]
     }
+
+    fileprivate func leave() { running.withLockSignalling { $0 -= 1 } }
 
     /// Because: a handler is user code that may parse JSON; 1 MiB holds it, and a thousand
     /// connections still reserve little.

@@ -72,7 +72,7 @@ struct ResponseWriter {
     /// False when not all could be written.
     @discardableResult
     private func writeBody(_ response: LabResponse, limit: Int?) -> Bool {
-        var rest = response.body.prefix(limit ?? response.body.count)
+        var rest = response.body.prefix(max(0, limit ?? response.body.count))
         let piece = response.pieceOctets > 0 ? response.pieceOctets : max(1, rest.count)
         var isFirst = true
         while !rest.isEmpty {

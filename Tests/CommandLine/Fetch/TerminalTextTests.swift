@@ -1,23 +1,28 @@
-import HTTPDNSCLI
 import Testing
 
+@testable import HTTPDNSCLI
+
 @Suite struct TerminalTextTests {
-    @Test(
-        arguments: [
-            ("caf\u{E9} \u{65E5}\u{1F600}\n".utf8.map { $0 }, "caf\u{E9} \u{65E5}\u{1F600}\n"),
-            ([0x1B, 0x5B, 0x6D], #"\u{1b}[m"#), ([0xC2, 0x9B, 0x6D], #"\u{9b}m"#),
-            ([0x9B, 0x6D], #"\u{9b}m"#), ([0x41, 0x9B, 0x6D], #"A\u{9b}m"#),
-            ([0xC3, 0xA9, 0x9B, 0x6D], "\u{E9}" + #"\u{9b}m"#),
-            ([0xE6, 0x97, 0xA5, 0x9B], "\u{65E5}" + #"\u{9b}"#),
-            ([0xC2, 0xA0, 0x9B], "\u{A0}" + #"\u{9b}"#),
-        ] as [([UInt8], String)])
-    func `no control character reaches a terminal, however it is cut`(
-        octets: [UInt8], shown: String
+    @Test(arguments: [
+        ("plain\ttext\n", "plain\ttext\n"),
+        ("\u{1B}[31mred", "\\x{1b}[31mred"),
+        ("line\r\nnext\rover", "line\nnextover"),
+        ("\u{7F}\u{0}\u{7}", "\\x{7f}\\x{0}\\x{7}"),
+        ("grün 日本 😀", "grün 日本 😀"),
+        ("\u{9B}2J", "\\x{c2}\\x{9b}2J"),
+    ])
+    func `Text stays and control characters are escaped, wherever chunks end`(
+        text: String, shown: String
     ) {
         var whole = TerminalText()
-        #expect(String(decoding: whole.shown(octets), as: UTF8.self) == shown)
+        #expect(String(decoding: whole.shown(Array(text.utf8)), as: UTF8.self) == shown)
         var pieces = TerminalText()
-        let joined = octets.flatMap { pieces.shown([$0]) }
+        let joined = text.utf8.flatMap { pieces.shown([$0]) }
         #expect(String(decoding: joined, as: UTF8.self) == shown)
+    }
+
+    @Test func `A stray octet of the C1 range is escaped`() {
+        var text = TerminalText()
+        #expect(text.shown([0x41, 0x9B, 0x41]) == Array("A\\x{9b}A".utf8))
     }
 }

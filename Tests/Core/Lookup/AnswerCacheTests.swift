@@ -128,3 +128,64 @@ import Testing
         #expect(AnswerLife.seconds(of: Said.nothing(.refused, soa: 60, to: question)) == 0)
     }
 }
+
+@Suite struct LargeAnswerTests {
+    private func text(_ name: String, octets: Int) throws -> (LookupKey, Testimony) {
+        let question = try Said.question(name, .txt)
+        let strings = [[UInt8]](
+            repeating: [UInt8](repeating: 0x61, count: 255), count: octets / 255)
+        let record = ResourceRecord(
+            name: WireName(question.name), type: .txt, ttlSeconds: 60, data: .txt(strings))
+        let testimony = Testimony(
+            question: question, code: .noError, answers: [record],
+            source: Testimony.Source(resolver: "one", transport: .tcp))
+        return (LookupKey(question: question, scope: "chain"), testimony)
+    }
+
+    @Test func `large answers take the place of many small ones, so that memory stays bounded`()
+        throws
+    {
+        var cache = AnswerCache(capacity: 200)
+        for number in 0..<1_000 {
+            let (key, answer) = try text("n\(number).test", octets: 65_000)
+            cache.store(answer, for: key, now: .zero)
+            #expect(cache.answer(for: key, now: .zero) != nil)
+        }
+        #expect(cache.count <= 3)
+    }
+
+    @Test func `an answer larger than the cache is not kept and pushes nothing out`() throws {
+        var cache = AnswerCache(capacity: 10)
+        let (small, answer) = try text("small.test", octets: 255)
+        cache.store(answer, for: small, now: .zero)
+        let (large, huge) = try text("large.test", octets: 65_000)
+        cache.store(huge, for: large, now: .zero)
+        #expect(cache.answer(for: large, now: .zero) == nil)
+        #expect(cache.answer(for: small, now: .zero) != nil)
+    }
+
+    private func chain(of count: Int) throws -> LookupAnswer {
+        var records = try (0..<count).reversed().map {
+            try Said.alias("n\($0).test", 60, "n\($0 + 1).test")
+        }
+        records.insert(try Said.record("n\(count).test", 60, "192.0.2.1"), at: 0)
+        let chain = Testimony(
+            question: try Said.question("n0.test"), code: .noError, answers: records,
+            source: Testimony.Source(resolver: "one", transport: .tcp))
+        return LookupAnswer(testimony: chain, ttlSeconds: 60, isCached: false)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a long chain of aliases in the worst order costs linear time`() throws {
+        let (short, long) = (try chain(of: 500), try chain(of: 4_000))
+        #expect(long.aliases.count == 4_000)
+        #expect(long.addresses == [try IPAddress("192.0.2.1")])
+        let clock = ContinuousClock()
+        // The least of several, because others use the machine too.
+        let least = { (answer: LookupAnswer) in
+            (0..<5).map { _ in clock.measure { _ = answer.aliases } }.min() ?? .zero
+        }
+        // Eight times the records: linear is near 8, a search for each link near 64.
+        #expect(least(long) / least(short) < 24)
+    }
+}

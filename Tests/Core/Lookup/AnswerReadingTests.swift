@@ -152,3 +152,40 @@ import Testing
         #expect(question.query(id: 7).edns?.udpPayloadOctets == 1_232)
     }
 }
+
+@Suite struct AliasQuestionTests {
+    private func reply(_ type: RecordType) throws -> Testimony {
+        let question = try Said.question("www.example.test", type)
+        var message = question.query(id: 0)
+        message.flags.isResponse = true
+        message.answers = [try Said.alias("www.example.test", 30, "cdn.example.test")]
+        let zone = WireName(try HostName("example.test"))
+        message.authorities = [
+            ResourceRecord(
+                name: zone, type: .soa, ttlSeconds: 5,
+                data: .soa(
+                    StartOfAuthority(
+                        primary: zone, mailbox: zone, serial: 1, refreshSeconds: 1,
+                        retrySeconds: 1, expireSeconds: 1, minimumSeconds: 5)))
+        ]
+        return try testimony(
+            from: message, for: question,
+            source: Testimony.Source(resolver: "one", transport: .udp))
+    }
+
+    @Test(arguments: [RecordType.cname, .any])
+    func `an alias is the answer to a question for aliases or for any type`(
+        type: RecordType
+    ) throws {
+        let testimony = try reply(type)
+        #expect(testimony.negativeTTLSeconds == nil)
+        let answer = LookupAnswer(testimony: testimony, ttlSeconds: 30, isCached: false)
+        #expect(answer.outcome == .records)
+        #expect(AnswerLife.seconds(of: testimony) == 30)
+    }
+
+    @Test func `an alias alone is no data to a question for addresses`() throws {
+        let testimony = try reply(.a)
+        #expect(testimony.negativeTTLSeconds == 5)
+    }
+}

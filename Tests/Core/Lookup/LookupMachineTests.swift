@@ -27,6 +27,28 @@ import Testing
             ])
     }
 
+    @Test func `an HTTP-DNS service that knows no address is asked first and believed last`() throws
+    {
+        var lookup = machine()
+        _ = lookup.start(now: .zero)
+        let empty = Testimony(
+            question: question, code: .noError, answers: [], negativeTTLSeconds: 300,
+            source: Testimony.Source(resolver: "one", transport: .httpdns))
+        #expect(
+            lookup.answered(first, empty, now: .at(3)) == [
+                .ask(second, by: .at(5_000)), .armAlarm(.at(5_000)),
+            ])
+        let attempts = [
+            LookupAttempt(resolver: "one", reason: .emptyAnswer),
+            LookupAttempt(resolver: "two", reason: .failed(.httpStatus(503))),
+        ]
+        #expect(
+            lookup.failed(second, .httpStatus(503), now: .at(9)) == [
+                .disarmAlarm, .settle(empty, attempts: attempts),
+            ])
+        #expect(AnswerLife.seconds(of: empty) == 300)
+    }
+
     @Test func `a failed source sends the lookup on, and the last one may use all the time`() throws
     {
         var lookup = machine()

@@ -5,48 +5,6 @@ import HTTPDNSResolution
 import HTTPDNSWire
 import Testing
 
-/// A source that answers when the test says so.
-private final class ScriptedBackend: ResolverBackend {
-    let label: String
-    let isAuthenticated = true
-    let supportedTypes: Set<RecordType>? = nil
-    private let waiting = Locked<[(Question, CheckedContinuation<Testimony, any Error>)]>([])
-    private let count = Locked(0)
-
-    init(label: String) { self.label = label }
-
-    var asked: Int { count.withLock { $0 } }
-
-    func ask(_ question: Question, deadline: Monotonic) async throws(QueryFailure) -> Testimony {
-        do {
-            return try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    self.count.withLock { $0 += 1 }
-                    self.waiting.withLock { $0.append((question, continuation)) }
-                }
-            } onCancel: {
-                self.answerAll { _ in throw QueryFailure.cancelled }
-            }
-        } catch {
-            throw error as? QueryFailure ?? .unexpected("a foreign error")
-        }
-    }
-
-    func answerAll(_ answer: (Question) throws -> Testimony) {
-        let taken = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
-        for (question, continuation) in taken {
-            continuation.resume(with: Result { try answer(question) })
-        }
-    }
-
-    func waitUntilAsked(_ times: Int) async {
-        while asked < times { await Task.yield() }
-    }
-}
-
 @Suite(.timeLimit(.minutes(1))) struct ResolverTests {
     private let source = ScriptedBackend(label: "one")
     private let name: HostName
@@ -114,9 +72,11 @@ private final class ScriptedBackend: ResolverBackend {
         #expect(try await again.addresses == [try IPAddress("192.0.2.7")])
     }
 
-    @Test func `a waiter's patience ends its wait`() async throws {
+    @Test func `a waiter's patience ends its wait, and it hears who was being asked`() async throws
+    {
         let resolver = Resolver(sources: [source])
-        await #expect(throws: LookupFailure.timedOut(question: question, attempts: [])) {
+        let attempt = LookupAttempt(resolver: "one", reason: .failed(.timedOut(tries: 1)))
+        await #expect(throws: LookupFailure.timedOut(question: question, attempts: [attempt])) {
             try await resolver.lookup(question, patience: .milliseconds(20))
         }
     }

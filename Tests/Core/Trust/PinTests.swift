@@ -77,10 +77,15 @@ import Testing
         #expect(try pins.pins(for: Self.host("a.example.com"))?.pins == [all[4]])
     }
 
-    @Test func `an entry without pins frees its hosts from a wider one`() throws {
+    @Test func `an empty list of pins is refused, for it would pin nothing`() {
+        var pins = PinSet()
+        #expect(throws: PinSetError.noPins("example.com")) { try pins.add([], for: "example.com") }
+    }
+
+    @Test func `an exemption frees its hosts from a wider one`() throws {
         var pins = PinSet()
         try pins.add([Self.base64], for: "**.example.com")
-        try pins.add([], for: "open.example.com")
+        try pins.exempt("open.example.com")
         #expect(try pins.pins(for: Self.host("open.example.com")) == nil)
         #expect(try pins.pins(for: Self.host("a.example.com")) != nil)
     }

@@ -158,6 +158,19 @@ enum ProviderVectors {
         #expect(testimony.negativeTTLSeconds == nil)
     }
 
+    @Test(arguments: [
+        (#"{"host":"www.example.test","ips":[],"ttl":300}"#, UInt32?.some(300)),
+        (#"{"host":"www.example.test","ipsv6":["2001:db8::1"],"ttl":300}"#, 300),
+        (#"{"host":"www.example.test","ips":[],"ttl":-1}"#, 0),
+        (#"{"host":"www.example.test","ips":[],"ttl":null}"#, nil),
+        (#"{"host":"www.example.test","ips":["192.0.2.1"],"ttl":300}"#, nil),
+    ])
+    func `no address holds as long as the answer says`(body: String, seconds: UInt32?) throws {
+        let testimony = try plain.testimony(
+            from: Vendor.response(body), for: Vendor.question(), source: Vendor.source)
+        #expect(testimony.negativeTTLSeconds == seconds)
+    }
+
     @Test func `a page for people is called that`() throws {
         let response = Vendor.response("<html>", contentType: "text/html; charset=utf-8")
         #expect {

@@ -36,6 +36,29 @@ import Testing
         #expect(server.arrivals.count == 1)
     }
 
+    @Test(arguments: [(1, false), (64, true)])
+    func `a silent attempt keeps its socket only while there is room`(
+        sockets: Int, isHeard: Bool
+    ) async throws {
+        let queries = Locked<[[UInt8]]>([])
+        // Answers the first attempt when the second arrives, and only then.
+        let server = try RawDNSServer { arrival in
+            let all = queries.withLock {
+                $0.append(arrival.octets)
+                return $0
+            }
+            guard all.count == 2, let late = ContractZone.octets(answering: all[0]) else {
+                return []
+            }
+            return [.sendToArrival(0, late)]
+        }
+        defer { server.stop() }
+        let backend = DatagramBackend(
+            servers: [server.endpoint], tries: 2, firstTryMilliseconds: 200,
+            engine: DatagramEngine(maximumQuestions: sockets))
+        #expect(await backend.failure("ok", .a) == (isHeard ? nil : .timedOut(tries: 2)))
+    }
+
     @Test func `questions leave from different ports`() async throws {
         let server = try RawDNSServer { contractActs($0) }
         defer { server.stop() }

@@ -19,7 +19,7 @@ let httpSubjects: [ContractSubject] = [
     ContractSubject("JSON DoH") {
         try openVendor(JSONDoHCodec(path: "/resolve"), JSONContract.response)
     },
-    ContractSubject("Aliyun", without: addressesOnly) {
+    ContractSubject("Aliyun", without: addressesOnly.subtracting([.negativeTTL])) {
         try openVendor(
             AliyunCodec(account: "100000", secret: Secret("s")), AliyunContract.response)
     },
@@ -153,7 +153,8 @@ private enum AliyunContract {
             ]
             return .json(body.description)
         case .noSuchName, .noData:
-            return .json(#"{"host":"\#(host)","ips":[],"ipsv6":[],"ttl":300}"#)
+            let seconds = ContractZone.negativeTTLSeconds
+            return .json(#"{"host":"\#(host)","ips":[],"ipsv6":[],"ttl":\#(seconds)}"#)
         case .code: return .json(#"{"code":"InternalError"}"#, status: 500)
         case .silence: return .never
         case .hostile(let kind): return HostileBodies.response(kind)

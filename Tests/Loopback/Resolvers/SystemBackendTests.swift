@@ -1,3 +1,4 @@
+import CHTTPDNSSystem
 import HTTPDNSLookup
 import HTTPDNSNames
 import HTTPDNSPlatform
@@ -6,7 +7,18 @@ import HTTPDNSWire
 import TestSupport
 import Testing
 
-@Suite struct SystemBackendTests {
+@Suite(.timeLimit(.minutes(2))) struct SystemBackendTests {
+    @Test func `the search list is tried only when that was asked for`() async throws {
+        let localhost = try HostName("localhost")
+        let found = try await offPool {
+            _ = SystemLookup.searchedAddresses(of: localhost, .ipv4)
+            let searched = httpdns_search_list_applies()
+            _ = SystemLookup.addresses(of: localhost, .ipv4)
+            return [searched, httpdns_search_list_applies()]
+        }
+        #expect(found == [1, 0])
+    }
+
     /// In every hosts file, so that no packet leaves the machine.
     @Test func `the hosts file is honoured`() async throws {
         let question = Question(name: try HostName("localhost"), type: .a)
@@ -37,22 +49,29 @@ import Testing
         async throws
     {
         let blocked = BlockedCalls()
-        let threads = SystemThreads(count: 1)
-        let backend = SystemBackend(ttlSeconds: 60, threads: threads) { _, _ in
+        let backend = SystemBackend(ttlSeconds: 60, threads: SystemThreads(count: 1)) { _, _ in
             blocked.block()
             return .noSuchName
         }
         defer { blocked.release() }
-        let clock = SystemMonotonicClock()
-        let stuck = Task {
-            await backend.failure("a", .a, deadline: clock.now().adding(milliseconds: 300))
-        }
-        await blocked.begun(1)
-        let waiting = await backend.failure(
-            "b", .a, deadline: clock.now().adding(milliseconds: 50))
-        #expect(waiting == .timedOut(tries: 0))
-        #expect(await stuck.value == .timedOut(tries: 1))
+        #expect(await stuckFailure(backend, blocked) == .timedOut(tries: 1))
+        // The one thread is still in the call that nobody waits for.
+        let deadline = SystemMonotonicClock().now().adding(milliseconds: 50)
+        #expect(await backend.failure("b", .a, deadline: deadline) == .timedOut(tries: 0))
         #expect(blocked.begun == 1)
+    }
+
+    /// What a look-up that has begun to block ends with at its deadline. On a busy machine its thread
+    /// may come only after the deadline; then it is given more time.
+    private func stuckFailure(
+        _ backend: SystemBackend, _ blocked: BlockedCalls
+    ) async -> QueryFailure? {
+        for attempt in 0..<7 {
+            let deadline = SystemMonotonicClock().now().adding(milliseconds: 100 << attempt)
+            let failure = await backend.failure("stuck", .a, deadline: deadline)
+            if failure != .timedOut(tries: 0) || blocked.begun > 0 { return failure }
+        }
+        return nil
     }
 
     @Test func `look-ups go on when a stuck one returns late`() async throws {
@@ -61,8 +80,7 @@ import Testing
             if name.text.hasPrefix("stuck") { blocked.block() }
             return .noSuchName
         }
-        let deadline = SystemMonotonicClock().now().adding(milliseconds: 50)
-        #expect(await backend.failure("stuck", .a, deadline: deadline) == .timedOut(tries: 1))
+        #expect(await stuckFailure(backend, blocked) == .timedOut(tries: 1))
         blocked.release()
         #expect(try await backend.asked("other", .a).code == .noSuchName)
     }

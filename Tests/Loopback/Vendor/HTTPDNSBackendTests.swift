@@ -111,7 +111,7 @@ struct StoppedWall: WallSource {
     }
 
     @Test(arguments: ServiceForm.allCases)
-    func `an empty list is no data, and is not kept`(form: ServiceForm) async throws {
+    func `an empty list is no data`(form: ServiceForm) async throws {
         let service = try TruthfulService()
         service.server.misbehave(.answersEmpty)
         let testimony = try await ask(try service.backend(form.codec())).get()

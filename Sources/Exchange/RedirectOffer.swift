@@ -1,0 +1,25 @@
+/// A redirect, before it is followed.
+public struct RedirectOffer: Sendable, Hashable {
+    /// The answer that redirects.
+    public let response: ResponseHead
+    /// What would be sent next.
+    public let step: RedirectStep
+
+    /// True when the answer's own body is short enough to read away, which keeps the connection.
+    ///
+    /// Because: reading 64 KiB costs less than a new TLS connection (two round trips).
+    var drains: Bool {
+        guard response.version != .http2 else { return false }
+        guard let length = response.fields.first("Content-Length").flatMap({ Int($0) }) else {
+            return false
+        }
+        return (0...65_536).contains(length)
+    }
+}
+
+/// The caller's word on a redirect.
+public enum RedirectAnswer: Sendable, Hashable {
+    case follow
+    /// Hand over the redirecting answer with its body instead.
+    case deliver
+}

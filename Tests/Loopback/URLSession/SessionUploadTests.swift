@@ -1,0 +1,124 @@
+import Foundation
+import FoundationNetworking
+import HTTPDNSPinLab
+import HTTPDNSURLSession
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SessionUploadTests {
+    let lab: SessionLab
+    private let body = Data((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+
+    init() throws { lab = try SessionLab() }
+
+    private func post(_ origin: LabServer, _ path: String = "/") throws -> URLRequest {
+        var request = URLRequest(url: try origin.page(path))
+        request.httpMethod = "POST"
+        return request
+    }
+
+    private func echo() throws -> LabServer {
+        try lab.origin {
+            $0.path == "/moved" ? .redirect(to: "/", status: 307) : LabResponse(body: $0.body)
+        }
+    }
+
+    @Test func `httpBody arrives whole, in every style`() async throws {
+        let origin = try echo()
+        defer { origin.stop() }
+        var request = try post(origin)
+        request.httpBody = body
+        #expect(await (try lab.session()).load(request).data == body)
+        let (data, _) = try await lab.session().data(for: request)
+        #expect(data == body)
+        let recorder = DelegateRecorder()
+        try lab.session(delegate: recorder).dataTask(with: request).resume()
+        #expect(await recorder.ended().data == body)
+        let types = origin.record.requests.map { $0.value(of: "Content-Type") }
+        #expect(types.allSatisfy { $0 == "application/x-www-form-urlencoded" })
+    }
+
+    @Test func `httpBodyStream arrives whole, with and without a length`() async throws {
+        let origin = try echo()
+        defer { origin.stop() }
+        let session = try lab.session()
+        for length in [nil, "\(body.count)"] {
+            var request = try post(origin)
+            request.httpBodyStream = InputStream(data: body)
+            if let length { request.setValue(length, forHTTPHeaderField: "Content-Length") }
+            #expect(await session.load(request).data == body)
+            let arrived = try #require(origin.record.requests.last)
+            #expect(arrived.value(of: "Content-Length") == length)
+        }
+    }
+
+    @Test func `upload tasks send data and files whole, also again after a redirect`()
+        async throws
+    {
+        let origin = try echo()
+        defer { origin.stop() }
+        let session = try lab.session()
+        let directory = try TemporaryDirectory()
+        let file = URL(fileURLWithPath: directory.path + "/body")
+        try body.write(to: file)
+        for path in ["/", "/moved"] {
+            let request = try post(origin, path)
+            #expect(await session.upload(request, from: body).data == body)
+            let answer = await session.upload(request, fromFile: file)
+            #expect(answer.data == body, "\(path): \(String(describing: answer.error))")
+        }
+        let (data, _) = try await session.upload(for: try post(origin), from: body)
+        #expect(data == body)
+        #expect(origin.record.requests.allSatisfy { Data($0.body) == body })
+    }
+
+    @Test func `a file that is not there fails the task`() async throws {
+        let origin = try echo()
+        defer { origin.stop() }
+        let answer = await (try lab.session()).upload(
+            try post(origin), fromFile: URL(fileURLWithPath: "/nowhere/body"))
+        #expect(answer.error != nil)
+        #expect(origin.record.requests.isEmpty)
+    }
+
+    @Test func `a streamed upload fails with a reason, never with an empty body`() async throws {
+        let origin = try echo()
+        defer { origin.stop() }
+        let recorder = DelegateRecorder()
+        let session = try lab.session(delegate: recorder)
+        session.uploadTask(withStreamedRequest: try post(origin)).resume()
+        let story = await recorder.ended()
+        #expect(story.ends.first??.code == .requestBodyStreamExhausted)
+        #expect(origin.record.connections == 0)
+    }
+
+    @Test func `additional fields are sent, and the request's own win`() async throws {
+        let origin = try lab.origin()
+        defer { origin.stop() }
+        let session = try lab.session {
+            $0.httpAdditionalHeaders = [
+                "X-App": "7", "Accept": "text/html", "Authorization": "Bearer t",
+            ]
+        }
+        var request = URLRequest(url: try origin.page())
+        request.setValue("text/plain", forHTTPHeaderField: "Accept")
+        _ = await session.load(request)
+        let arrived = try #require(origin.record.requests.first)
+        #expect(arrived.values(of: "X-App") == ["7"])
+        #expect(arrived.values(of: "Accept") == ["text/plain"])
+        #expect(arrived.values(of: "Authorization") == ["Bearer t"])
+        #expect(arrived.values(of: "Host") == ["\(SessionLab.host):\(origin.port)"])
+    }
+
+    @Test func `a field that would begin another is not sent`() async throws {
+        let origin = try lab.origin()
+        defer { origin.stop() }
+        var request = URLRequest(url: try origin.page())
+        request.setValue("a\r\nX-Evil: 1", forHTTPHeaderField: "X-A")
+        let answer = await (try lab.session()).load(request)
+        #expect(answer.error?.code == .badURL || answer.status == 200)
+        for name in ["X-A", "X-Evil"] {
+            #expect(origin.record.requests.allSatisfy { $0.value(of: name) == nil })
+        }
+    }
+}
