@@ -179,7 +179,8 @@ func fuzzTarget(_ folder: String, _ needs: [String]) -> Target {
 }
 
 let fuzzTargets: [Target] =
-    Context.environment["HTTPDNS_FUZZ"] == nil ? [] : [fuzzTarget("Wire", ["Wire"])]
+    Context.environment["HTTPDNS_FUZZ"] == nil
+    ? [] : [fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"])]
 
 // Programs written as a user of the library would write them
 let examples: [Target] = [
