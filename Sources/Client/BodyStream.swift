@@ -3,16 +3,16 @@ internal import HTTPDNSPlatform
 
 /// Carries body octets from the transport's thread to one reading task, within bounds.
 ///
-/// Above ``highWaterOctets`` the transfer is paused, below half of it resumed: memory stays flat
-/// whatever the size of the body. When the last reference goes before the end, the exchange is
+/// Above ``highWaterOctets`` the transfer is paused, and resumed once the reader has taken what is
+/// there: memory stays flat whatever the size of the body. When the last reference goes before the end, the exchange is
 /// cancelled.
 final class BodyStream: Sendable {
     /// Because: a 256 KiB buffer covers the bandwidth-delay product of a 100 Mbit/s, 20 ms path.
     static let highWaterOctets = 262_144
 
     private struct State {
-        var chunks: [[UInt8]] = []
-        var buffered = 0
+        /// One run of octets: many small pieces cost no more than few large ones.
+        var buffer: [UInt8] = []
         var isPaused = false
         var end: Result<ExchangeReport, ExchangeFailure>?
         /// More than one only when two tasks read, which is misuse, but must not hang either.
@@ -42,22 +42,19 @@ final class BodyStream: Sendable {
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true
-            state.chunks = []
-            state.buffered = 0
+            state.buffer = []
         }
         exchange.cancel()
     }
 
     /// On the transport's thread.
     func append(_ octets: UnsafeRawBufferPointer) -> Flow {
-        let chunk = [UInt8](octets)
         let (flow, readers) = state.withLock { state in
             guard !state.isAbandoned else {
                 return (Flow.more, [CheckedContinuation<Void, Never>]())
             }
-            state.chunks.append(chunk)
-            state.buffered += chunk.count
-            state.isPaused = state.buffered >= BodyStream.highWaterOctets
+            state.buffer.append(contentsOf: octets)
+            state.isPaused = state.buffer.count >= BodyStream.highWaterOctets
             defer { state.readers = [] }
             return (state.isPaused ? .pause : .more, state.readers)
         }
@@ -95,12 +92,11 @@ final class BodyStream: Sendable {
     }
 
     private static func step(_ state: inout State) -> Step {
-        if !state.chunks.isEmpty {
-            let chunk = state.chunks.removeFirst()
-            state.buffered -= chunk.count
-            let resumes = state.isPaused && state.buffered < highWaterOctets / 2
-            if resumes { state.isPaused = false }
-            return .chunk(chunk, resumes: resumes)
+        if !state.buffer.isEmpty {
+            let chunk = state.buffer
+            state.buffer = []
+            defer { state.isPaused = false }
+            return .chunk(chunk, resumes: state.isPaused)
         }
         switch state.end {
         case .success: return .end
@@ -113,7 +109,7 @@ final class BodyStream: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    guard state.chunks.isEmpty, state.end == nil else { return true }
+                    guard state.buffer.isEmpty, state.end == nil else { return true }
                     state.readers.append(continuation)
                     return false
                 }

@@ -16,6 +16,8 @@ final class ExchangeDriver: RunningExchange {
         var transfer: Transfer?
         /// Tells a transfer from an earlier one of this exchange.
         var generation: UInt64 = 0
+        /// The last transfer that said it was over.
+        var finishedGeneration: UInt64 = 0
         /// The transfer was cancelled, or told to go on, before its handle was known.
         var isCancelPending = false
         var isResumePending = false
@@ -199,8 +201,8 @@ extension ExchangeDriver {
             verifier: client.parts.verifier, limits: limits(), version: client.parts.version)
         wire.decodesContent = !fields.contains("Accept-Encoding")
         let generation = state.withLock { state in
+            // A cancel that came since the last transfer ended is for this one: it stays noted.
             state.generation &+= 1
-            state.isCancelPending = false
             state.isResumePending = false
             state.isHeldBack = false
             state.transfer = nil
@@ -217,7 +219,9 @@ extension ExchangeDriver {
         let listener = TransferListener(driver: self, generation: generation)
         let transfer = client.parts.transport.start(wire, observer: listener)
         let (isUnwanted, resumes) = state.withLock { state in
-            guard state.generation == generation, !state.isOver else { return (true, false) }
+            guard state.generation == generation, state.finishedGeneration != generation,
+                !state.isOver
+            else { return (true, false) }
             state.transfer = transfer
             return (state.isCancelPending, state.isResumePending)
         }
@@ -287,6 +291,9 @@ extension ExchangeDriver {
     ) {
         heard(generation) { state, now in
             state.transfer = nil
+            state.finishedGeneration = generation
+            // A cancel was for the transfer that is over; one from now on is for the next.
+            state.isCancelPending = false
             return state.machine.finished(result, remote: remote, now: now)
         }
     }

@@ -9,7 +9,10 @@ public struct RedirectOffer: Sendable, Hashable {
     ///
     /// Because: reading 64 KiB costs less than a new TLS connection (two round trips).
     var drains: Bool {
-        guard response.version != .http2 else { return false }
+        // Beside `Transfer-Encoding` the length says nothing. Source: RFC 9112 §6.3.
+        guard response.version != .http2, !response.fields.contains("Transfer-Encoding") else {
+            return false
+        }
         guard let length = response.fields.first("Content-Length").flatMap({ Int($0) }) else {
             return false
         }
