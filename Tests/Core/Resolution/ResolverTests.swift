@@ -3,6 +3,7 @@ import HTTPDNSNames
 import HTTPDNSPlatform
 import HTTPDNSResolution
 import HTTPDNSWire
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ResolverTests {
@@ -15,8 +16,15 @@ import Testing
         question = Question(name: name, type: .a)
     }
 
+    /// On a clock that stands still: however busy the machine is, nobody's time runs out.
+    private func patient(_ sources: [any ResolverBackend]) -> Resolver {
+        Resolver(
+            sources: sources, options: ResolverOptions(), clock: FakeClock(),
+            alarms: ScriptedAlarms())
+    }
+
     @Test func `a hundred equal questions are asked once`() async throws {
-        let resolver = Resolver(sources: [source])
+        let resolver = patient([source])
         let answers = try await withThrowingTaskGroup(of: LookupAnswer.self) { group in
             for _ in 0..<100 {
                 group.addTask { [question] in try await resolver.lookup(question) }
@@ -33,7 +41,7 @@ import Testing
     }
 
     @Test func `the second lookup comes from the cache and says so`() async throws {
-        let resolver = Resolver(sources: [source])
+        let resolver = patient([source])
         async let first = resolver.lookup(question)
         await source.waitUntilAsked(1)
         source.answerAll { try Said.addresses(["192.0.2.1"], to: $0) }
@@ -47,7 +55,7 @@ import Testing
     }
 
     @Test func `cancelling one of two waiters leaves the other its answer`() async throws {
-        let resolver = Resolver(sources: [source])
+        let resolver = patient([source])
         let leaver = Task { try await resolver.lookup(question) }
         await source.waitUntilAsked(1)
         async let stayer = resolver.lookup(question)
@@ -61,7 +69,7 @@ import Testing
     @Test func `cancelling the last waiter cancels the query, and the next lookup asks anew`()
         async throws
     {
-        let resolver = Resolver(sources: [source])
+        let resolver = patient([source])
         let only = Task { try await resolver.lookup(question) }
         await source.waitUntilAsked(1)
         only.cancel()
@@ -85,7 +93,7 @@ import Testing
         async throws
     {
         let second = ScriptedBackend(label: "two")
-        let resolver = Resolver(sources: [source, second])
+        let resolver = patient([source, second])
         async let answer = resolver.lookup(question)
         await source.waitUntilAsked(1)
         source.answerAll { _ in throw QueryFailure.httpStatus(503) }
@@ -99,7 +107,7 @@ import Testing
 
     @Test(arguments: ["localhost", "app.localhost"])
     func `localhost is answered without asking`(text: String) async throws {
-        let resolver = Resolver(sources: [source])
+        let resolver = patient([source])
         let host = try await resolver.resolve(.name(try HostName(text)))
         #expect(host.addresses.map(\.description) == ["127.0.0.1", "::1"])
         #expect(host.source.transport == .literal)
@@ -107,7 +115,7 @@ import Testing
     }
 
     @Test func `an address is its own answer`() async throws {
-        let resolver = Resolver(sources: [source])
+        let resolver = patient([source])
         let host = try await resolver.resolve(.address(try IPAddress("192.0.2.9")))
         #expect(host.addresses.map(\.description) == ["192.0.2.9"])
         #expect(source.asked == 0)
@@ -115,7 +123,7 @@ import Testing
 
     @Test func `A and AAAA are asked together and a missing AAAA does not hide the A`() async throws
     {
-        let resolver = Resolver(sources: [source])
+        let resolver = patient([source])
         async let host = resolver.resolve(.name(name))
         await source.waitUntilAsked(2)
         source.answerAll {
