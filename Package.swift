@@ -54,9 +54,9 @@ let c: [Target] = [
     systemLibrary("Psl", "libpsl", apt: "libpsl-dev"), cShim("Psl"),
     // libcurl is opened by the shim on first use, never linked: see docs/decisions.
     cShim("Curl", library: false, links: [.linkedLibrary("dl")]),
-    // libm: rounding, which no other library brings along for the command-line tool.
     cShim(
-        "System", library: false, links: [.linkedLibrary("dispatch"), .linkedLibrary("m")]),
+        "System", library: false,
+        links: [.linkedLibrary("dispatch"), .linkedLibrary("m", .when(platforms: [.linux]))]),
 ]
 
 // Layer 1: cores. No I/O, no clock, no lock, no C, no Foundation.
@@ -72,7 +72,7 @@ let cores: [Target] = [
 let effects: [Target] = [
     module("Platform", ["Names"], c: ["System"]),
     module("JSON"),
-    module("Digest", c: ["OpenSSL"]),
+    module("Digest", ["Names"], c: ["OpenSSL"]),
     module("IDNA", ["Names"], c: ["Idn2"]),
     module("PublicSuffix", ["Names"], c: ["Psl"]),
     module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),

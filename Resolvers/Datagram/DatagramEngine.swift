@@ -93,11 +93,11 @@ public final class DatagramEngine: Sendable {
         }
     }
 
-    /// Half of what the process may open, 64...4,096.
+    /// Half of what the process may open, 4...4,096.
     ///
     /// Because: the other half is the application's. Debian's default limit of 1,024 leaves 512.
     /// Silent servers do not change that: see ``DatagramLoop``.
-    private static var defaultMaximumQuestions: Int { min(max(descriptorLimit() / 2, 64), 4_096) }
+    private static var defaultMaximumQuestions: Int { min(max(descriptorLimit() / 2, 4), 4_096) }
 }
 
 /// What the engine's thread is told.

@@ -1,5 +1,6 @@
 internal import HTTPDNSExchange
 package import HTTPDNSLookup
+internal import HTTPDNSNames
 package import HTTPDNSTransport
 internal import HTTPDNSWire
 
@@ -38,7 +39,7 @@ package struct DoHMessages: Sendable, Hashable {
             switch method {
             case .get:
                 call.target += target.contains("?") ? "&dns=" : "?dns="
-                call.target += WireText.base64URL(query)
+                call.target += Base64.urlEncoded(query)
             case .post:
                 call.method = .post
                 call.body = .bytes(query)
@@ -67,6 +68,11 @@ package struct DoHMessages: Sendable, Hashable {
         }
         guard response.body.count <= Message.maximumOctets else {
             throw .malformed("\(response.body.count) octets; a DNS message has at most 65535")
+        }
+        // HTTPS has room for every message: the rest was lost behind the server, and what came must
+        // not be taken for the whole. Source: RFC 2181 §9.
+        if let header = try? MessageHeader(response.body), header.flags.isTruncated {
+            throw .malformed("a truncated answer over HTTPS")
         }
         let testimony = try HTTPDNSLookup.testimony(
             fromWire: response.body, for: question, source: source)

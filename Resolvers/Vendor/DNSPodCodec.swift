@@ -58,8 +58,17 @@ package struct DNSPodCodec: HTTPDNSCodec {
         guard response.body.count <= Self.maximumOctets,
             response.body.allSatisfy({ $0 < 0x80 && $0 != 0 })
         else { throw response.malformed("the body is not a line of ASCII text") }
-        let answer = try DNSPodAnswer(
-            String(decoding: response.body, as: UTF8.self), to: question.name, family, response)
+        let text = String(decoding: response.body, as: UTF8.self)
+        let answer: DNSPodAnswer
+        do throws(QueryFailure) {
+            answer = try DNSPodAnswer(text, to: question.name, family, response)
+        } catch {
+            // The error would quote it.
+            guard !repeatsToken(text) else {
+                throw .malformed("the body is not an answer; it repeats what we sent")
+            }
+            throw error
+        }
         var source = source
         source.clientAddress = answer.clientAddress
         let name = WireName(question.name)
@@ -69,6 +78,12 @@ package struct DNSPodCodec: HTTPDNSCodec {
                 data: .address(address))
         }
         return Testimony(question: question, code: .noError, answers: records, source: source)
+    }
+
+    /// Login pages and debugging proxies send requests back, and with them the token.
+    private func repeatsToken(_ text: String) -> Bool {
+        guard let token = token?.revealed else { return false }
+        return [token, QueryString.encoded(token)].contains { text.contains($0) }
     }
 
     /// Because: 4 096 addresses of 15 octets, more than a DNS message holds.

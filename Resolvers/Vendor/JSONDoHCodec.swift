@@ -42,6 +42,8 @@ package struct JSONDoHCodec: HTTPDNSCodec {
             throw .malformed(
                 "it answers another question: \(ServerText.shown(body["Question"].shown))")
         }
+        // What came must not be taken for the whole. Source: RFC 2181 §9.
+        guard body["TC"]?.bool != true else { throw .malformed("a truncated answer (TC)") }
         var message = Message(
             id: 0,
             questions: [

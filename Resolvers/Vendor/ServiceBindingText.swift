@@ -1,4 +1,3 @@
-internal import HTTPDNSDigest
 internal import HTTPDNSNames
 internal import HTTPDNSWire
 

@@ -68,6 +68,10 @@ void chttpdns_context_forget_sessions(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
 }
 
+void chttpdns_context_refuse_renegotiation(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+}
+
 int chttpdns_context_index(CRYPTO_EX_dup *duplicate, CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, duplicate, release);
 }

@@ -22,3 +22,11 @@ void httpdns_signals_of_command(void) {
     action.sa_handler = end_interrupted;
     sigaction(SIGINT, &action, NULL);
 }
+
+void httpdns_occupy_standard_streams(void) {
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) != -1) continue;
+        // The lowest free number is this one: those below are taken.
+        if (open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) == -1) return;
+    }
+}

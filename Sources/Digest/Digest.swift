@@ -1,4 +1,5 @@
 internal import CHTTPDNSOpenSSL
+internal import HTTPDNSNames
 
 /// Message digests by OpenSSL, for signed provider requests and certificate fingerprints.
 package enum Digest {

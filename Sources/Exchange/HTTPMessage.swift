@@ -78,20 +78,33 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// True for a non-empty run of `tchar`. Source: RFC 9110 §5.6.2.
     static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { octet in
-                switch octet {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
-                default: false
-                }
-            }
+        !text.isEmpty && text.utf8.allSatisfy(isTokenOctet)
     }
+
+    private static func isTokenOctet(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+
+    /// Up to the first character at fault: behind it the value may stand (`Name: value`).
+    private static func shown(badName name: String) -> String {
+        let scalars = name.unicodeScalars
+        let good = scalars.prefix {
+            $0.isASCII && isTokenOctet(UInt8(truncatingIfNeeded: $0.value))
+        }
+        return String(scalars.prefix(min(good.count, shownNameCharacters) + 1))
+    }
+
+    /// Because: longer than any registered name.
+    private static let shownNameCharacters = 64
 
     private static func checked(
         _ name: String, _ value: String
     ) throws(FieldError) -> Field {
-        guard isToken(name) else { throw .badName(name) }
+        guard isToken(name) else { throw .badName(shown(badName: name)) }
         guard value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
             throw .badValue(name: name)
         }
@@ -110,13 +123,15 @@ public struct HTTPFields: Sendable, Hashable {
 
 /// Why a header field cannot be sent. The value is not repeated: it may be a secret.
 public enum FieldError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The name is not a token; the text is its beginning, up to and with the first character at fault.
     case badName(String)
+    /// The value of this field holds a control character.
     case badValue(name: String)
 
     public var description: String {
         switch self {
         case .badName(let name):
-            "\"\(name.unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\" is not a "
+            "\"\(name.unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\" does not begin a "
                 + "field name: letters, digits and !#$%&'*+-.^_`|~ only"
         case .badValue(let name):
             "the value of \(name) holds a control character (a line break would start a new field)"

@@ -1,5 +1,4 @@
 public import HTTPDNSNames
-internal import HTTPDNSTrust
 
 /// What goes on the wire when a request for a host name is sent to an address.
 ///

@@ -1,3 +1,5 @@
+internal import HTTPDNSNames
+
 /// Percent-encoding of URL components. Source: WHATWG URL §1.3; RFC 3986 §2.1.
 enum PercentEncoding {
     /// Which octets are written as `%XX`; controls, DEL and everything above it always are.
@@ -45,7 +47,7 @@ enum PercentEncoding {
         var index = 0
         while index < octets.count {
             if octets[index] == 0x25, index + 2 < octets.count,
-                let high = hexValue(octets[index + 1]), let low = hexValue(octets[index + 2])
+                let high = Hex.value(octets[index + 1]), let low = Hex.value(octets[index + 2])
             {
                 result.append(high << 4 | low)
                 index += 3
@@ -55,15 +57,6 @@ enum PercentEncoding {
             }
         }
         return result
-    }
-
-    static func hexValue(_ octet: UInt8) -> UInt8? {
-        switch octet {
-        case 0x30...0x39: octet - 0x30
-        case 0x41...0x46: octet - 0x41 + 10
-        case 0x61...0x66: octet - 0x61 + 10
-        default: nil
-        }
     }
 
     private static func upperHex(_ nibble: UInt8) -> UInt8 {

@@ -6,8 +6,8 @@ public import HTTPDNSNames
 /// 1. `Location` is read relative to the logical URL of the request, never to an address.
 /// 2. 301 and 302 turn POST into GET, 303 turns all but HEAD into GET, 307 and 308 keep the method
 ///    and the body. Source: RFC 9110 §15.4; Fetch §4.4 "HTTP-redirect fetch".
-/// 3. On another origin `Authorization`, `Cookie` and `Proxy-Authorization` stay behind: the next
-///    host may be anyone's. Source: RFC 9110 §15.4; Fetch §4.4.
+/// 3. On another origin `Authorization`, `Cookie`, `Proxy-Authorization` and `Referer` stay behind: the
+///    next host may be anyone's. Source: RFC 9110 §15.4, §10.1.3; Fetch §4.4.
 /// 4. From `https` to `http` is refused unless allowed.
 /// 5. 300 and 304, and a 3xx whose `Location` is missing or unreadable, are delivered.
 public struct RedirectRules: Sendable, Hashable {
@@ -69,8 +69,10 @@ public struct RedirectRules: Sendable, Hashable {
             changesOrigin: changesOrigin, droppedFields: dropped)
     }
 
-    /// What was meant for the first origin alone. Source: RFC 9110 §15.4; Fetch §4.4.
-    private static let originFields = ["Authorization", "Cookie", "Proxy-Authorization"]
+    /// What was meant for the first origin alone. Source: RFC 9110 §15.4, §17.9; Fetch §4.4.
+    private static let originFields = [
+        "Authorization", "Cookie", "Proxy-Authorization", "Referer",
+    ]
 
     /// What describes a body that is no longer sent.
     ///

@@ -123,7 +123,7 @@ package enum HostParser {
         }
         var value: UInt64 = 0
         for octet in digits {
-            guard let digit = PercentEncoding.hexValue(octet), UInt64(digit) < radix else {
+            guard let digit = Hex.value(octet), UInt64(digit) < radix else {
                 return nil
             }
             value = min(value * radix + UInt64(digit), 1 << 40)

@@ -22,11 +22,19 @@ public enum IDNA {
     /// What comes back is not yet a host name; ``HTTPDNSNames/HostName`` judges that.
     /// Source: UTS 46 §4; WHATWG URL §3.3 "domain to ASCII" with *beStrict* false.
     ///
-    /// - Throws: ``HTTPDNSNames/NameError/notConvertible(_:)`` with the rule that broke.
+    /// - Throws: ``HTTPDNSNames/NameError/notConvertible(_:)`` with the rule that broke, or
+    ///   ``HTTPDNSNames/NameError/tooLong(octets:)`` beyond 4 096 octets of text that is not ASCII.
     public static func toASCII(_ domain: String) throws(NameError) -> String {
         if domain.utf8.allSatisfy({ $0 < 0x80 }) { return domain.lowercased() }
+        // A redirect may name a host of a quarter megabyte, and each of its labels costs calls into C.
+        guard domain.utf8.count <= longestText else { throw .tooLong(octets: domain.utf8.count) }
         return try converted(domain, .url)
     }
+
+    /// Octets of UTF-8.
+    ///
+    /// Because: 16 times the longest name; no text this long becomes one, ignored characters aside.
+    private static let longestText = 4_096
 
     /// The domain in A-labels, under UTS 46 with all checks: STD3, hyphens, DNS lengths.
     ///

@@ -49,7 +49,8 @@ package final class Certificate: @unchecked Sendable {
     static func all(from source: OpaquePointer) throws(CertificateError) -> [Certificate] {
         ERR_clear_error()
         var certificates: [Certificate] = []
-        while let raw = PEM_read_bio_X509(source, nil, nil, nil) {
+        // AUX: a file may say for what a root is trusted, or no longer; other readers pass that over.
+        while let raw = PEM_read_bio_X509_AUX(source, nil, nil, nil) {
             certificates.append(Certificate(owning: raw))
         }
         // A PEM text ends with "no start line"; any other error is a broken block.

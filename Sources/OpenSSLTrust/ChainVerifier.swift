@@ -12,6 +12,7 @@ package struct ChainVerifier: Sendable {
     /// conformance suites.
     package var maximumIntermediates: Int32 = 10
     private let profile: TrustPolicy.Profile
+    var rootsEdition: UInt64? { store.edition }
 
     /// - Throws: ``TrustSetupError`` when the roots cannot be loaded.
     package init(policy: TrustPolicy) throws(TrustSetupError) {

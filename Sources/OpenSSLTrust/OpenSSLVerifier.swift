@@ -26,9 +26,11 @@ package final class OpenSSLVerifier: PeerVerifier {
         policy: TrustPolicy, isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
         clock: any WallSource = SystemWallClock()
     ) throws(TrustSetupError) {
-        judge = ChainJudge(policy: policy, matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
-        fingerprint = judge.fingerprint
         chains = try ChainVerifier(policy: policy)
+        judge = ChainJudge(
+            policy: policy, rootsEdition: chains.rootsEdition,
+            matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
+        fingerprint = judge.fingerprint
         self.clock = clock
     }
 
@@ -46,7 +48,10 @@ package final class OpenSSLVerifier: PeerVerifier {
             Slots.keep(arming, in: context)
         else { return false }
         chttpdns_context_forget_sessions(context)
+        // Source: RFC 9113 §9.2.1, for HTTP/2; no request of ours needs one in HTTP/1.1 either.
+        chttpdns_context_refuse_renegotiation(context)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        SSL_CTX_set_info_callback(context, noteFarewell)
         SSL_CTX_set_cert_verify_callback(
             context, judgePeer, Unmanaged.passUnretained(arming).toOpaque())
         return true
@@ -61,6 +66,10 @@ package final class OpenSSLVerifier: PeerVerifier {
             throw TrustFailure(code: .policyChanged, facts: facts)
         }
         return try judge.confirm(proof.peer, host: host, now: clock.now())
+    }
+
+    package func farewell(ssl: UnsafeMutableRawPointer) -> (any PeerFarewell)? {
+        Slots.proof(of: OpaquePointer(ssl))?.farewell
     }
 
     /// Judges certificates that came without a handshake.
@@ -123,8 +132,17 @@ private final class Arming: Sendable {
 /// The proof of one connection; lives as long as its `SSL`.
 private final class Proof: Sendable {
     let peer: VerifiedPeer
+    let farewell = Farewell()
 
     init(_ peer: VerifiedPeer) { self.peer = peer }
+}
+
+private final class Farewell: PeerFarewell {
+    private let said = Locked(false)
+
+    var isSaid: Bool { said.withLock { $0 } }
+
+    func note() { said.withLock { $0 = true } }
 }
 
 /// Where our objects hang on OpenSSL's: application data that OpenSSL releases with its owner.
@@ -182,6 +200,17 @@ private func judgePeer(_ context: OpaquePointer?, _ argument: UnsafeMutableRawPo
         context, accepted || verifyError != X509_V_OK ? verifyError : X509_V_ERR_OUT_OF_MEM)
     arming.onVerdict(verdict)
     return accepted ? 1 : 0
+}
+
+/// Called by OpenSSL at each step of a connection, on the transport's thread; must not block.
+///
+/// libcurl takes an end without `close_notify` for an end like any other. The attack: cut a body short
+/// that only the end of its connection ends.
+private func noteFarewell(_ connection: OpaquePointer?, _ step: Int32, _ alert: Int32) {
+    let isAlertRead = step & SSL_CB_READ_ALERT == SSL_CB_READ_ALERT
+    // The lower octet is the alert's description, the upper one its level.
+    guard isAlertRead, alert & 0xFF == SSL_AD_CLOSE_NOTIFY, let connection else { return }
+    Slots.proof(of: connection)?.farewell.note()
 }
 
 /// Called by OpenSSL when it frees an `SSL_CTX` or `SSL`, on whatever thread does so.

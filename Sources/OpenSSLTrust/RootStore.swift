@@ -10,6 +10,10 @@ internal import HTTPDNSTrust
 final class RootStore: @unchecked Sendable {
     // Safety: an X509_STORE locks itself; it is not configured after `init`.
     let raw: OpaquePointer
+    /// Tells one reading of a file or directory from a later one; nil where the value says all.
+    ///
+    /// What a proof under the old roots is worth under the new ones nobody knows.
+    let edition: UInt64?
 
     /// The store of `roots`: the one in use if there is one, else loaded now.
     ///
@@ -30,6 +34,7 @@ final class RootStore: @unchecked Sendable {
         defer { ERR_clear_error() }
         guard let raw = X509_STORE_new() else { throw .unexpected(LastError.text) }
         self.raw = raw
+        edition = RootStore.edition(of: roots)
         switch roots {
         case .system: try addSystem(environment)
         case .file(let path): try addFile(path)
@@ -63,6 +68,19 @@ final class RootStore: @unchecked Sendable {
     }
 
     private static let stores = Locked(Stores())
+    private static let lastEdition = Locked<UInt64>(0)
+
+    private static func edition(of roots: TrustPolicy.Roots) -> UInt64? {
+        switch roots {
+        // The system's roots are read once and kept.
+        case .system, .pem: nil
+        case .file, .directory:
+            lastEdition.withLock { last in
+                last += 1
+                return last
+            }
+        }
+    }
 
     static func environment(_ name: String) -> String? {
         guard let value = chttpdns_environment(name) else { return nil }

@@ -82,14 +82,14 @@ package struct TLSProbe {
 }
 
 /// Waits until `descriptor` is ready; false when the deadline passed first.
+///
+/// Past the deadline nothing is ready: a peer that always has one octet more must not outlast it.
 private func wait(_ descriptor: Int32, forWrite: Bool, until deadline: Monotonic) -> Bool {
     while true {
         let left = deadline.millisecondsLeft(from: SystemMonotonicClock().now())
-        let ready = chttpdns_wait(
-            descriptor, forWrite ? 1 : 0, Int32(clamping: max(0, left)))
+        guard left > 0 else { return false }
         // A failure of poll shows itself in the call that follows.
-        if ready != 0 { return true }
-        if left <= 0 { return false }
+        if chttpdns_wait(descriptor, forWrite ? 1 : 0, Int32(clamping: left)) != 0 { return true }
     }
 }
 

@@ -30,6 +30,7 @@ final class ActiveTransfer {
     private(set) var isBodyPaused = false
     private var head: HeadReader
     private var isCleared = false
+    private var farewell: (any PeerFarewell)?
     private var bodyOctets: Int64 = 0
     private let verdict = Locked<TrustFailure?>(nil)
 
@@ -82,7 +83,14 @@ final class ActiveTransfer {
             text: easy.explanation(of: code).replacing(
                 lines.name, with: request.origin.host.uriText),
             scheme: request.origin.scheme, isCleared: isCleared, hasHead: head.isComplete,
+            mayBeCut: mayBeCut,
             refusal: verdict.withLock { $0 }, host: request.origin.host)
+    }
+
+    /// The body ended with a TLS connection whose end nobody can tell from one that was forced.
+    private var mayBeCut: Bool {
+        request.origin.scheme == .https && request.method != .head && head.endsWithConnection
+            && farewell?.isSaid != true
     }
 
     /// The address of the connection used last; nil when there was none.
@@ -172,6 +180,7 @@ extension ActiveTransfer {
                 record(.untrusted(error))
                 return false
             }
+            farewell = verifier.farewell(ssl: ssl)
             facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
         }
         isCleared = true

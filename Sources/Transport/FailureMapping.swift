@@ -9,23 +9,29 @@ struct Ending {
     /// libcurl's words, already fit for a log.
     let text: String
     let scheme: Scheme
-    /// The request was let out on a connection.
+    /// The request was let out on a connection: on this one, or on a kept one that then died, after
+    /// which libcurl tries again on a fresh one.
     let isCleared: Bool
     let hasHead: Bool
+    /// The body may go on behind where it was cut off.
+    let mayBeCut: Bool
     /// What the verifier said of the certificate, if it refused.
     let refusal: TrustFailure?
     let host: Host
 
     /// Nil for success. What our own callbacks recorded goes before this.
     var failure: TransportFailure? {
-        if let refusal, !isCleared { return .untrusted(refusal) }
+        if let refusal { return isCleared ? lost(refusal) : .untrusted(refusal) }
         switch code {
         case CURLE_OK:
-            return hasHead ? nil : .malformedResponse("the connection gave no response head")
-        case CURLE_COULDNT_CONNECT: return .cannotConnect(text)
+            guard hasHead else {
+                return .malformedResponse("the connection gave no response head")
+            }
+            return mayBeCut ? cut : nil
+        case CURLE_COULDNT_CONNECT: return isCleared ? lost : .cannotConnect(text)
         case CURLE_OPERATION_TIMEDOUT: return .timedOut(phase: isCleared ? .total : .connect)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-            return .untrusted(secondOpinion)
+            return isCleared ? lost(secondOpinion) : .untrusted(secondOpinion)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             return isCleared ? lost : .handshakeFailed(text)
@@ -48,7 +54,22 @@ struct Ending {
         return scheme == .https ? .handshakeFailed(text) : .cannotConnect(text)
     }
 
+    /// Source: RFC 9112 §8, §9.8: an incomplete close leaves such a response incomplete.
+    private var cut: TransportFailure {
+        .connectionLost(
+            "the connection ended without TLS's close_notify, and nothing else says where the body "
+                + "ends", hadResponse: true)
+    }
+
     private var lost: TransportFailure { .connectionLost(text, hadResponse: hasHead) }
+
+    /// The peer of the fresh connection is not the origin; that of the kept one was, and may have acted
+    /// on the request, so that it must not go out again by itself.
+    private func lost(_ refusal: TrustFailure) -> TransportFailure {
+        .connectionLost(
+            "a kept connection died with the request on it, and the fresh one was refused: "
+                + refusal.description, hadResponse: hasHead)
+    }
 
     /// libcurl itself refused a name that our verifier had accepted.
     private var secondOpinion: TrustFailure {

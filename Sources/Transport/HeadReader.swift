@@ -8,7 +8,8 @@ internal import HTTPDNSExchange
 /// Rules:
 /// 1. A line that is not HTTP ends the exchange: nothing is guessed.
 /// 2. Folded lines are joined by one space. Source: RFC 9112 §5.2.
-/// 3. Two different `Content-Length` values end the exchange. Source: RFC 9112 §6.3.
+/// 3. A `Content-Length` that is no number, and two different ones, end the exchange.
+///    Source: RFC 9112 §6.3.
 /// 4. All lines count against the limit: interim heads and trailers too.
 struct HeadReader {
     enum Outcome: Hashable {
@@ -34,6 +35,8 @@ struct HeadReader {
     }
 
     var isComplete: Bool { part == .body }
+    /// True when only the end of the connection ends the body. Source: RFC 9112 §6.3 rule 8.
+    private(set) var endsWithConnection = false
 
     mutating func read(line raw: UnsafeRawBufferPointer) throws(TransportFailure) -> Outcome {
         let (sum, overflow) = octetCount.addingReportingOverflow(raw.count)
@@ -67,15 +70,36 @@ struct HeadReader {
                 throw .malformedResponse("in the response head: \(error)")
             }
         }
-        let lengths = Set(
-            fields.all("Content-Length").flatMap { $0.split(separator: ",") }
-                .map { HeadReader.trimmed(Array($0.utf8)[...]) })
-        guard lengths.count <= 1 else {
-            throw .malformedResponse("the response states two different lengths")
+        try HeadReader.checkLengths(fields.all("Content-Length"))
+        let isChunked = fields.all("Transfer-Encoding").contains {
+            $0.lowercased().contains("chunked")
         }
+        endsWithConnection =
+            version != .http2 && status != 204 && status != 304 && !isChunked
+            && !fields.contains("Content-Length")
         part = .body
         return .final(status: status, version: version, fields: fields)
     }
+
+    /// libcurl takes the number that a value begins with; another reader may take another.
+    private static func checkLengths(_ values: [String]) throws(TransportFailure) {
+        var known: String?
+        for value in values {
+            for item in value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) {
+                let length = trimmed(Array(item)[...])
+                guard (1...longestLength).contains(length.utf8.count),
+                    length.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+                else { throw .malformedResponse("the response's Content-Length is not a number") }
+                guard length == known ?? length else {
+                    throw .malformedResponse("the response states two different lengths")
+                }
+                known = length
+            }
+        }
+    }
+
+    /// Digits of a length. Because: all such numbers fit in 64 bits, and no body is larger.
+    private static let longestLength = 18
 
     private mutating func readStatus(_ line: ArraySlice<UInt8>) throws(TransportFailure) {
         let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
@@ -92,10 +116,11 @@ struct HeadReader {
 
     private mutating func readField(_ line: ArraySlice<UInt8>) throws(TransportFailure) {
         if let first = line.first, first == 0x20 || first == 0x09 {
-            guard let last = lines.popLast() else {
+            guard !lines.isEmpty else {
                 throw .malformedResponse("the first header field begins with a space")
             }
-            lines.append((last.name, last.value + " " + HeadReader.trimmed(line)))
+            // In place: copying the value for each line would cost its square.
+            lines[lines.count - 1].value += " " + HeadReader.trimmed(line)
             return
         }
         guard let colon = line.firstIndex(of: 0x3A) else {

@@ -34,7 +34,7 @@ struct Upload {
         let outcome = source.read(into: buffer)
         switch outcome {
         case .filled(let count):
-            guard (1...buffer.count).contains(count) else {
+            guard count >= 1, count <= buffer.count else {
                 return .failed("it filled \(count) octets of a buffer of \(buffer.count)")
             }
             sourceOctets += Int64(count)

@@ -43,9 +43,17 @@ package struct ChainJudge: Sendable {
     package let fingerprint: PolicyFingerprint
     private let matcher: NameMatcher
 
-    package init(policy: TrustPolicy, matcher: NameMatcher = NameMatcher()) {
+    /// - Parameters:
+    ///   - policy: what peers must prove.
+    ///   - rootsEdition: tells readings of roots under one path apart; part of the fingerprint.
+    ///   - matcher: for the names.
+    package init(
+        policy: TrustPolicy, rootsEdition: UInt64? = nil, matcher: NameMatcher = NameMatcher()
+    ) {
         self.policy = policy
-        self.fingerprint = policy.fingerprint
+        let named = policy.fingerprint
+        fingerprint =
+            rootsEdition.map { PolicyFingerprint(text: "\(named.text) edition:\($0)") } ?? named
         self.matcher = matcher
     }
 

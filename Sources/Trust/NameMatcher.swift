@@ -64,8 +64,12 @@ package struct NameMatcher: Sendable {
         return nil
     }
 
-    /// Printable ASCII as it is, the rest as `\xNN`: safe on a terminal.
+    /// Printable ASCII as it is, the rest as `\xNN`: safe on a terminal. Beyond the length of a name
+    /// only the beginning is shown: a peer may write 100 KB into an entry.
     package static func escaped(_ octets: [UInt8]) -> String {
+        guard octets.count <= longestName else {
+            return escaped(Array(octets.prefix(shownOctets))) + "… (\(octets.count) octets)"
+        }
         var text = ""
         for octet in octets {
             if (0x20...0x7E).contains(octet), octet != 0x5C, octet != 0x22 {
@@ -88,6 +92,10 @@ package struct NameMatcher: Sendable {
     }
 
     private static let dot: UInt8 = 0x2E
+    /// Source: RFC 1035 §2.3.4.
+    private static let longestName = 255
+    /// Because: enough to recognise an entry by.
+    private static let shownOctets = 64
 
     private static func lowered(_ octet: UInt8) -> UInt8 {
         (0x41...0x5A).contains(octet) ? octet | 0x20 : octet

@@ -27,6 +27,21 @@ package protocol PeerVerifier: Sendable {
     func proof(
         ssl: UnsafeMutableRawPointer, for host: Host
     ) throws(TrustFailure) -> VerifiedPeer
+
+    /// What is known of the end of the connection; asked for at the gate, read when the exchange is
+    /// over and `ssl` may be gone. Nil: nobody keeps count, and no end is known to be the peer's.
+    func farewell(ssl: UnsafeMutableRawPointer) -> (any PeerFarewell)?
+}
+
+extension PeerVerifier {
+    package func farewell(ssl: UnsafeMutableRawPointer) -> (any PeerFarewell)? { nil }
+}
+
+/// How one TLS connection ended.
+package protocol PeerFarewell: Sendable {
+    /// The peer has sent `close_notify`, so that nothing behind what came was cut off. Source: RFC 8446
+    /// §6.1.
+    var isSaid: Bool { get }
 }
 
 /// The identity of a policy: two policies that could judge a peer differently differ here.
@@ -35,4 +50,8 @@ public struct PolicyFingerprint: Sendable, Hashable {
     public let text: String
 
     package init(text: String) { self.text = text }
+
+    /// By length alone: a policy with roots in PEM has a text of 200 KB, which is hashed a few times a
+    /// request, and a process has few policies.
+    public func hash(into hasher: inout Hasher) { hasher.combine(text.utf8.count) }
 }

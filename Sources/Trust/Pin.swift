@@ -1,3 +1,5 @@
+internal import HTTPDNSNames
+
 /// The SHA-256 of a certificate's SubjectPublicKeyInfo (DER). Source: RFC 7469 §2.4.
 public struct Pin: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Exactly 32 octets.
@@ -43,7 +45,9 @@ public struct Pin: Sendable, Hashable, Comparable, CustomStringConvertible {
         } else if let octets = hexadecimal(characters) {
             return octets
         }
-        guard let octets = Base64.decoded(Array(body)) else { throw .notBase64 }
+        guard let octets = Base64.decoded(String(decoding: body, as: UTF8.self)) else {
+            throw .notBase64
+        }
         guard octets.count == Pin.octets else { throw .length(octets: octets.count) }
         return octets
     }

@@ -81,7 +81,16 @@ extension TrustFailure {
     }
 
     private static func line(_ certificate: CertificateFacts) -> String {
-        "\(certificate.pin)  \(certificate.subject.isEmpty ? "(no subject)" : certificate.subject)"
+        "\(certificate.pin)  \(shown(subject: certificate.subject))"
+    }
+
+    /// A subject is the peer's own text, of any length.
+    private static func shown(subject: String) -> String {
+        if subject.isEmpty { return "(no subject)" }
+        let octets = subject.utf8
+        guard octets.count > shownSubjectOctets else { return subject }
+        return String(decoding: octets.prefix(shownSubjectOctets), as: UTF8.self)
+            + "… (\(octets.count) octets)"
     }
 
     private static func names(of certificate: CertificateFacts) -> [String] {
@@ -105,6 +114,8 @@ extension TrustFailure {
 
     /// Because: more would push the advice off the screen.
     private static let shownNames = 10
+    /// Because: room for each attribute at its upper bound of 64. Source: RFC 5280 Appendix A.1.
+    private static let shownSubjectOctets = 400
     /// Because: one more than the longest title.
     private static let columnWidth = 18
 }

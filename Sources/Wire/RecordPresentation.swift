@@ -29,13 +29,13 @@ extension RecordData {
         switch type.rawValue {
         case 43 where octets.count > 4:
             "\(UInt16(octets[0]) << 8 | UInt16(octets[1])) \(octets[2]) \(octets[3]) "
-                + WireText.hex(octets[4...]).uppercased()
+                + Hex.encoded(octets[4...]).uppercased()
         case 52 where octets.count > 3:
             "\(octets[0]) \(octets[1]) \(octets[2]) "
-                + WireText.hex(octets[3...]).uppercased()
+                + Hex.encoded(octets[3...]).uppercased()
         default:
             octets.isEmpty
-                ? "\\# 0" : "\\# \(octets.count) \(WireText.hex(octets).uppercased())"
+                ? "\\# 0" : "\\# \(octets.count) \(Hex.encoded(octets).uppercased())"
         }
     }
 }
@@ -85,7 +85,7 @@ extension ServiceBinding.Parameter {
         case ServiceKey.port where value.count == 2: "\(UInt16(value[0]) << 8 | UInt16(value[1]))"
         case ServiceKey.ipv4hint: addresses(each: 4)
         case ServiceKey.ipv6hint: addresses(each: 16)
-        case ServiceKey.ech: WireText.base64(value)
+        case ServiceKey.ech: Base64.encoded(value)
         default: nil
         }
     }

@@ -32,6 +32,14 @@ package func quoted(_ text: String) -> String {
     return "\"" + shown.printable + "\""
 }
 
+/// A URL, or what was meant as one, in quotes; without the name and password that it may hold.
+package func quoted(url text: String) -> String {
+    guard let slashes = text.firstRange(of: "//") else { return quoted(text) }
+    let authority = text[slashes.upperBound...].prefix { !"/?#".contains($0) }
+    guard let at = authority.lastIndex(of: "@") else { return quoted(text) }
+    return quoted(text[..<authority.startIndex] + "…" + text[at...])
+}
+
 /// How a command ended, as scripts see it. With several results the highest wins.
 package enum ExitCode: Int32, Sendable, Hashable, Comparable {
     /// Answered, succeeded, trusted.

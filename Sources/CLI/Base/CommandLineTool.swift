@@ -13,7 +13,14 @@ package enum CommandLineTool {
     /// them more than all else they do. It ends without the C library's clean-up, which would take
     /// things away from under threads that still run; nothing is buffered.
     package static func runProcess() -> Never {
+        httpdns_occupy_standard_streams()
         httpdns_signals_of_command()
+        if let number = CommandLine.firstUnreadableArgument {
+            Console.process.complain(
+                .usage("argument \(number) is not UTF-8: it would be sent as something else"),
+                of: nil)
+            _exit(ExitCode.usage.rawValue)
+        }
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let code = answered(arguments, .process) { _exit(code.rawValue) }
         let codes = ConditionLocked<[Int32]>([])
@@ -87,6 +94,15 @@ package enum CommandLineTool {
         let fault = CommandFault.unknown(
             what, typed, known: what == "option" ? ["--help", "--version"] : names)
         return .usage(fault.message + "; the commands are \(names.joined(separator: ", "))")
+    }
+}
+
+extension CommandLine {
+    /// The number of the first argument that `arguments` holds in a repaired form only.
+    fileprivate static var firstUnreadableArgument: Int? {
+        (1..<max(Int(argc), 1)).first { number in
+            unsafeArgv[number].map { String(validatingCString: $0) == nil } ?? false
+        }
     }
 }
 

@@ -95,7 +95,8 @@ package final class OutputStream: Sendable {
 
     package func write(_ text: String) { write(octets: Array(text.utf8)) }
 
-    /// Writes all of it. When nobody reads any longer, the process ends: there is no one to tell.
+    /// Writes all of it. When nobody reads any longer, the process ends: there is no one to tell. When
+    /// standard output cannot be written, it ends as a failure: half an answer is none.
     package func write(octets: [UInt8]) {
         turn.withLock { _ in
             var rest = octets[...]
@@ -122,7 +123,14 @@ package final class OutputStream: Sendable {
         case EPIPE:
             // The reader has what it wanted (`| head -1`): not a failure.
             _exit(ExitCode.succeeded.rawValue)
-        default: return false
+        case let error:
+            guard descriptor == STDOUT_FILENO else { return false }
+            var word = [CChar](repeating: 0, count: 128)
+            httpdns_error_text(error, &word, word.count)
+            let reason = String(decoding: word.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+            OutputStream(descriptor: STDERR_FILENO).write(
+                "httpdns: cannot write standard output: \(reason)\n")
+            _exit(ExitCode.usage.rawValue)
         }
     }
 }

@@ -2,6 +2,9 @@ internal import CHTTPDNSSystem
 
 /// Reads whole text files, for commands.
 package enum FileText {
+    /// Because: a list of ten million names; more is a mistake, such as a device without an end.
+    static let maximumOctets = 268_435_456
+
     /// The text of a file; `-` is standard input.
     ///
     /// - Throws: ``CommandFault``: usage, with the system's reason.
@@ -20,6 +23,9 @@ package enum FileText {
         while true {
             let count = fread(&piece, 1, piece.count, file)
             octets += piece.prefix(count)
+            guard octets.count <= maximumOctets else {
+                throw .usage("\(quoted(path)) is larger than \(maximumOctets) octets")
+            }
             guard count < piece.count else { continue }
             guard ferror(file) == 0 else { throw unreadable(path) }
             return String(decoding: octets, as: UTF8.self)

@@ -1,4 +1,5 @@
 internal import HTTPDNSJSON
+internal import HTTPDNSNames
 
 /// The members of one request of the conformance adapter, read with the fault named.
 struct ConformanceRequest {
@@ -78,7 +79,7 @@ struct ConformanceRequest {
 
     /// Octets written in hexadecimal.
     func octets(_ name: String) throws(Fault) -> [UInt8] {
-        let digits = try text(name).utf8.map { ConformanceRequest.digit($0) }
+        let digits = try text(name).utf8.map { Hex.value($0) }
         guard digits.count % 2 == 0 else { throw Fault(description: "\(name): half an octet") }
         var octets: [UInt8] = []
         octets.reserveCapacity(digits.count / 2)
@@ -95,14 +96,5 @@ struct ConformanceRequest {
 
     private func wrong(_ name: String, _ value: JSONValue, _ expected: String) -> Fault {
         Fault(description: "\(name) is \(value.kind), expected \(expected)")
-    }
-
-    private static func digit(_ character: UInt8) -> UInt8? {
-        switch character {
-        case 0x30...0x39: character - 0x30
-        case 0x41...0x46: character - 0x41 + 10
-        case 0x61...0x66: character - 0x61 + 10
-        default: nil
-        }
     }
 }

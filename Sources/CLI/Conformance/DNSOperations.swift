@@ -89,7 +89,7 @@ enum DNSOperations {
 
     /// The `dns` variable of a DoH GET for that query.
     static func encodeBase64URL(name: String, qtype: UInt16) -> String? {
-        encode(name: name, qtype: qtype).map(WireText.base64URL)
+        encode(name: name, qtype: qtype).map { Base64.urlEncoded($0) }
     }
 }
 

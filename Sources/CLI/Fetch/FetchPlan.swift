@@ -30,11 +30,15 @@ package struct FetchPlan: Sendable {
             throw .usage("unexpected \(quoted(arguments.words[1])): one URL at a time")
         }
         do throws(URLFault) { url = try HTTPURL(text) } catch {
-            throw .usage("\(quoted(text)) is not a URL to fetch: \(error)")
+            throw .usage("\(quoted(url: text)) is not a URL to fetch: \(error)")
         }
         timeout = try arguments.duration(.timeout)
         request = try FetchPlan.request(to: url, arguments)
-        resolvers = try ResolverArguments(arguments.values(.resolver), arguments, console)
+        // `@google`, as `lookup` has it, is meant as `google`.
+        let named = arguments.values(.resolver).map {
+            $0.hasPrefix("@") ? String($0.dropFirst()) : $0
+        }
+        resolvers = try ResolverArguments(named, arguments, console)
         overrides = try FetchPlan.overrides(arguments)
         trust = try FetchPlan.trust(arguments, for: url.origin.host)
         resolverTrust = FetchPlan.resolverTrust(arguments, resolvers)
@@ -82,7 +86,9 @@ package struct FetchPlan: Sendable {
         _ text: String, to fields: inout HTTPFields
     ) throws(CommandFault) {
         guard let colon = text.firstIndex(of: ":") else {
-            throw .usage("--header \(quoted(text)) has no colon; write 'Name: value'")
+            // What follows the first word may be a secret.
+            let word = String(text.prefix { $0 != " " && $0 != "=" })
+            throw .usage("--header \(quoted(word)) has no colon behind it; write 'Name: value'")
         }
         let isBlank = { (character: Character) in character == " " || character == "\t" }
         var value = text[text.index(after: colon)...].drop(while: isBlank)

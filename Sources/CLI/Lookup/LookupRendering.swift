@@ -18,20 +18,26 @@ package struct LookupRendering: Sendable {
         let records = report.records
         guard !records.isEmpty else { return [] }
         var table = TextTable(["NAME", "TYPE", "TTL", "DATA", "FROM"])
-        for record in records { table.add(cells(record, report)) }
+        let from = from(report)
+        for record in records { table.add(cells(record, from)) }
         return table.lines(paint) + (report.hasRecords ? [summary(report)] : [])
     }
 
     /// A line a record, cells between tabs: for lists.
     package func rows(_ report: LookupReport) -> [String] {
-        report.records.map { cells($0, report).joined(separator: "\t") }
+        let from = from(report)
+        return report.records.map { cells($0, from).joined(separator: "\t") }
     }
 
-    private func cells(_ record: ResourceRecord, _ report: LookupReport) -> [String] {
+    private func cells(_ record: ResourceRecord, _ from: String) -> [String] {
         [
             record.name.description, record.type.name, ttl(record.ttlSeconds), record.shownData,
-            (report.answerSource?.resolver ?? report.source.label).printable,
+            from,
         ]
+    }
+
+    private func from(_ report: LookupReport) -> String {
+        (report.answerSource?.resolver ?? report.source.label).printable
     }
 
     private func ttl(_ seconds: UInt32) -> String {

@@ -170,11 +170,12 @@ extension LookupReport {
     /// All records as answered, each once, with the smaller of two TTLs.
     package var records: [ResourceRecord] {
         var records: [ResourceRecord] = []
+        var places: [RecordIdentity: Int] = [:]
         for record in answered.flatMap(\.testimony.answers) {
-            let place = records.firstIndex {
-                $0.name == record.name && $0.type == record.type && $0.data == record.data
-            }
-            guard let place else {
+            let identity = RecordIdentity(
+                name: record.name, type: record.type, data: record.data)
+            guard let place = places[identity] else {
+                places[identity] = records.count
                 records.append(record)
                 continue
             }
@@ -184,9 +185,8 @@ extension LookupReport {
     }
 
     package var addresses: [IPAddress] {
-        answered.flatMap(\.addresses).reduce(into: []) { found, address in
-            if !found.contains(address) { found.append(address) }
-        }
+        var seen: Set<IPAddress> = []
+        return answered.flatMap(\.addresses).filter { seen.insert($0).inserted }
     }
 
     package var aliases: [WireName] { answered.map(\.aliases).max { $0.count < $1.count } ?? [] }
@@ -225,6 +225,13 @@ extension LookupReport {
         let told = answered.map(\.testimony.source.tries) + troubles.compactMap(\.tries)
         return told.max() ?? (parts.isEmpty ? 0 : 1)
     }
+}
+
+/// What makes two records the same, their TTLs aside.
+private struct RecordIdentity: Hashable {
+    let name: WireName
+    let type: RecordType
+    let data: RecordData
 }
 
 extension ResourceRecord {

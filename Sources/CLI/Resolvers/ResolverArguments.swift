@@ -48,7 +48,7 @@ package struct ResolverArguments: Sendable {
             do throws(DescriptionError) {
                 descriptions.append(try ResolverDescription(text))
             } catch {
-                throw .usage("\(error)")
+                throw .usage("\(quoted(url: text)) is not a resolver: \(error.reason)")
             }
         }
         for rule in ResolverArguments.options where arguments.has(rule) {
@@ -130,7 +130,7 @@ private struct Settings {
         key = try Settings.secret(.keyEnv, arguments, console)
         guard let text = arguments.value(.endpoint) else { return }
         do throws(URLFault) { endpoint = try HTTPURL(text) } catch {
-            throw .usage("--endpoint \(quoted(text)): \(error)")
+            throw .usage("--endpoint \(quoted(url: text)): \(error)")
         }
     }
 

@@ -29,6 +29,8 @@ int chttpdns_lookup_add_directory(X509_LOOKUP *lookup, const char *directory);
 int chttpdns_context_set_minimum_version(SSL_CTX *context, int version);
 // No cache, no tickets: every connection is a full handshake, so every connection is judged.
 void chttpdns_context_forget_sessions(SSL_CTX *context);
+// No second handshake on a connection (TLS 1.2): what was proved is what stays.
+void chttpdns_context_refuse_renegotiation(SSL_CTX *context);
 int chttpdns_context_index(CRYPTO_EX_dup *duplicate, CRYPTO_EX_free *release);
 int chttpdns_connection_index(CRYPTO_EX_dup *duplicate, CRYPTO_EX_free *release);
 // 0 on failure.

@@ -68,6 +68,9 @@ int httpdns_search_list_applies(void);
 /// For a command-line program: a write to a closed pipe becomes an error; Ctrl-C clears the line it
 /// stands on and ends the process with 130.
 void httpdns_signals_of_command(void);
+/// For a command-line program: takes the places of standard streams that were closed, before a socket
+/// or a file gets their numbers and is written to as if it were one. Using them stays an error.
+void httpdns_occupy_standard_streams(void);
 
 /// errno, for a module that imports no C library of its own.
 int httpdns_errno(void);

@@ -132,7 +132,7 @@ extension ServiceRoutes {
             }
             message = request.body
         case ("GET", let text?):
-            guard let octets = ServiceRoutes.base64URL(text) else {
+            guard let octets = Base64.urlDecoded(text) else {
                 return .text("", status: 400)
             }
             message = octets
@@ -209,23 +209,5 @@ extension ServiceRoutes {
         case "CNAME": .cname
         default: UInt16(text).map { RecordType(rawValue: $0) }
         }
-    }
-
-    /// Base64url without padding. Source: RFC 4648 §5, RFC 8484 §6.
-    private static func base64URL(_ text: String) -> [UInt8]? {
-        let alphabet = Array(
-            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var octets: [UInt8] = []
-        var bits: UInt32 = 0
-        var held = 0
-        for character in text.utf8 {
-            guard let value = alphabet.firstIndex(of: character) else { return nil }
-            bits = (bits << 6 | UInt32(value)) & 0xFFFF
-            held += 6
-            guard held >= 8 else { continue }
-            held -= 8
-            octets.append(UInt8(bits >> UInt32(held) & 0xFF))
-        }
-        return octets
     }
 }

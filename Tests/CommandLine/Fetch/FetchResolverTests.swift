@@ -44,7 +44,7 @@ import Testing
         let service = try service()
         defer { service.stop() }
         let result = try await fetch([
-            "--resolver", "https://dns.example.test:\(service.port)/dns-query", "--bootstrap",
+            "--resolver", "@https://dns.example.test:\(service.port)/dns-query", "--bootstrap",
             "127.0.0.1",
         ])
         #expect(result.status == 0, "\(result.errorText)")

@@ -125,6 +125,27 @@ import Testing
         let status = try await offPool { child.awaitEnd() }
         #expect(status == 130)
     }
+
+    private func shell(_ script: String) async throws -> CommandResult {
+        try await run("sh", ["-c", script, Tool.path, zone.resolver])
+    }
+
+    @Test(arguments: ["> /dev/full", ">&-"])
+    func `output that cannot be written is a failure`(redirection: String) async throws {
+        let result = try await shell(#"exec "$0" lookup ok.example.test "$1" \#(redirection)"#)
+        #expect(result.errorText.hasPrefix("httpdns: cannot write standard output: "))
+        #expect(result.status == 2)
+    }
+
+    @Test func `few descriptors make names wait, not fail`() async throws {
+        let script =
+            #"ulimit -n 200; yes ok.example.test | head -n 300 | "#
+            + #""$0" lookup --file - A --parallel 300 --short "$1""#
+        let result = try await shell(script)
+        #expect(result.errorText == "")
+        #expect(result.lines == Array(repeating: "127.0.0.1", count: 300))
+        #expect(result.status == 0)
+    }
 }
 
 extension String {

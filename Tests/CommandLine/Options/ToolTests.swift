@@ -23,6 +23,35 @@ import Testing
         #expect(result.status == 2)
     }
 
+    @Test func `an argument that is not UTF-8 is refused, not sent as something else`() async throws
+    {
+        let script = #"exec "$0" fetch "http://127.0.0.1:1/$(printf '\377')" --timeout 1s"#
+        let result = try await run("sh", ["-c", script, Tool.path])
+        #expect(result.errorText.hasPrefix("httpdns: argument 2 is not UTF-8"))
+        #expect(result.status == 2)
+    }
+
+    @Test(arguments: [
+        ["fetch", "http://user:hush@127.0.0.1:99999/"], ["fetch", "http://user:hush@[bad"],
+        ["fetch", "http://user:hu@sh@/x"],
+        ["fetch", "http://127.0.0.1:1/", "-H", "Authorization Bearer hush"],
+        ["lookup", "a.test", "@aliyun", "--endpoint", "https://user:hush@127.0.0.1:0/"],
+        ["lookup", "a.test", "@https://user:hush@127.0.0.1:0/"],
+    ])
+    func `what is refused is named without the secrets in it`(arguments: [String]) async throws {
+        let result = try await run(Tool.path, arguments)
+        #expect(result.status == 2)
+        #expect(result.errorText != "")
+        #expect(!result.errorText.contains("hush"))
+        #expect(!result.errorText.contains("hu@sh"))
+    }
+
+    @Test func `a list without an end is refused`() async throws {
+        let result = try await httpdns("lookup", "--file", "/dev/zero", "@127.0.0.1:1")
+        #expect(result.errorText.contains("is larger than 268435456 octets"))
+        #expect(result.status == 2)
+    }
+
     @Test(arguments: Command.all.map(\.name))
     func `every command explains itself with examples, options and exit codes`(
         name: String

@@ -1,4 +1,5 @@
 import HTTPDNSDigest
+import HTTPDNSNames
 import Testing
 
 @Suite struct DigestTests {
@@ -28,41 +29,5 @@ import Testing
     func `HMAC-SHA-256 agrees with RFC 4231`(key: String, message: String, code: String) throws {
         #expect(
             Hex.encoded(try Digest.hmacSHA256(key: key.utf8, message: message.utf8)) == code)
-    }
-
-    @Test(arguments: [
-        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
-        ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
-    ])
-    func `base64 agrees with RFC 4648 both ways`(plain: String, encoded: String) {
-        #expect(Base64.encoded(Array(plain.utf8)) == encoded)
-        #expect(Base64.decoded(encoded) == Array(plain.utf8))
-        let bare = encoded.replacing("=", with: "")
-        #expect(Base64.urlEncoded(Array(plain.utf8)) == bare)
-        #expect(Base64.urlDecoded(bare) == Array(plain.utf8))
-    }
-
-    @Test(arguments: [
-        "Zg", "Zg=", "Zh==", "Zg==\n", " Zg==", "Z", "====", "Zg==Zg==", "-_-_", "Zm9v=", "Zé==",
-    ])
-    func `base64 that is not canonical is refused`(text: String) {
-        #expect(Base64.decoded(text) == nil)
-    }
-
-    @Test(arguments: ["Zg==", "Zh", "Z", "+/+/", "Zm9vYg="])
-    func `base64url with padding, spare bits or the other alphabet is refused`(text: String) {
-        #expect(Base64.urlDecoded(text) == nil)
-    }
-
-    @Test func `every octet survives each encoding`() {
-        let octets = (0...255).map { UInt8($0) }
-        #expect(Base64.decoded(Base64.encoded(octets)) == octets)
-        #expect(Base64.urlDecoded(Base64.urlEncoded(octets)) == octets)
-        #expect(Hex.decoded(Hex.encoded(octets)) == octets)
-        #expect(Hex.decoded("00fFAb") == [0, 0xFF, 0xAB])
-    }
-
-    @Test(arguments: ["0", "0g", "é0", " 0"]) func `bad hexadecimal is refused`(text: String) {
-        #expect(Hex.decoded(text) == nil)
     }
 }

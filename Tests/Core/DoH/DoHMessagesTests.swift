@@ -138,6 +138,17 @@ import Testing
         } throws: { ($0 as? QueryFailure)?.label == "malformed" }
     }
 
+    @Test(arguments: [[], [1]] as [[Int]])
+    func `a truncated answer is malformed, whatever is left of it`(left: [Int]) throws {
+        var message = try Message(decoding: try reply())
+        message.flags.isTruncated = true
+        if left.isEmpty { message.answers = [] }
+        let response = try response(try message.encode(), [Self.dns])
+        #expect {
+            try get.testimony(from: response, for: question, source: source)
+        } throws: { ($0 as? QueryFailure)?.label == "malformed" }
+    }
+
     @Test func `a server without an address, a verifier or https is refused at once`() throws {
         let transport = Transport()
         let settings = DoHBackend.Settings(bootstrap: [], verifier: nil)

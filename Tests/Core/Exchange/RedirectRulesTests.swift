@@ -23,7 +23,7 @@ import Testing
         for location in ["https://b.test/", "https://a.test:444/", "//sub.a.test/"] {
             let step = try follow(307, location: location)
             #expect(step.changesOrigin)
-            for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] {
+            for name in ["Authorization", "Cookie", "Proxy-Authorization", "Referer", "Host"] {
                 #expect(!step.head.fields.contains(name))
                 #expect(step.droppedFields.contains(name))
             }
@@ -35,6 +35,7 @@ import Testing
         let step = try follow(307, location: "https://A.test:443/next")
         #expect(!step.changesOrigin)
         #expect(step.head.fields.contains("Authorization"))
+        #expect(step.head.fields.contains("Referer"))
         #expect(step.droppedFields == ["Host"])
     }
 
@@ -101,7 +102,10 @@ import Testing
     ) throws -> RedirectDecision {
         var request = RequestHead(
             method: try #require(HTTPMethod(method)), url: try HTTPURL("https://a.test/first"))
-        for name in ["Host", "Authorization", "Cookie", "Proxy-Authorization", "X-Trace"] {
+        let names = [
+            "Host", "Authorization", "Cookie", "Proxy-Authorization", "Referer", "X-Trace",
+        ]
+        for name in names {
             try request.fields.append(name, "x")
         }
         try request.fields.append("Content-Type", "text/plain")

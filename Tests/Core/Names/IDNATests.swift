@@ -29,6 +29,11 @@ import Testing
         #expect(throws: NameError.self) { try HostName(unicode: text) }
     }
 
+    @Test func `a text longer than any name is refused before it is converted`() {
+        let text = String(repeating: "ä.", count: 50_000)
+        #expect(throws: NameError.tooLong(octets: 150_000)) { try IDNA.toASCII(text) }
+    }
+
     @Test func `a label that no name server would take is refused`() {
         #expect(throws: NameError.self) {
             try HostName(unicode: "ä" + String(repeating: "b", count: 62))

@@ -3,28 +3,25 @@ import HTTPDNSNames
 import HTTPDNSPlatform
 import HTTPDNSResolution
 import HTTPDNSWire
-import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ResolverTests {
     private let source = ScriptedBackend(label: "one")
     private let name: HostName
+    /// Long enough for a machine that does other things, too.
+    private let patient: ResolverOptions
     private let question: Question
 
     init() throws {
         name = try HostName("api.example.test")
+        var options = ResolverOptions()
+        options.patience = .seconds(50)
+        patient = options
         question = Question(name: name, type: .a)
     }
 
-    /// On a clock that stands still: however busy the machine is, nobody's time runs out.
-    private func patient(_ sources: [any ResolverBackend]) -> Resolver {
-        Resolver(
-            sources: sources, options: ResolverOptions(), clock: FakeClock(),
-            alarms: ScriptedAlarms())
-    }
-
     @Test func `a hundred equal questions are asked once`() async throws {
-        let resolver = patient([source])
+        let resolver = Resolver(sources: [source], options: patient)
         let answers = try await withThrowingTaskGroup(of: LookupAnswer.self) { group in
             for _ in 0..<100 {
                 group.addTask { [question] in try await resolver.lookup(question) }
@@ -41,7 +38,7 @@ import Testing
     }
 
     @Test func `the second lookup comes from the cache and says so`() async throws {
-        let resolver = patient([source])
+        let resolver = Resolver(sources: [source], options: patient)
         async let first = resolver.lookup(question)
         await source.waitUntilAsked(1)
         source.answerAll { try Said.addresses(["192.0.2.1"], to: $0) }
@@ -55,7 +52,7 @@ import Testing
     }
 
     @Test func `cancelling one of two waiters leaves the other its answer`() async throws {
-        let resolver = patient([source])
+        let resolver = Resolver(sources: [source], options: patient)
         let leaver = Task { try await resolver.lookup(question) }
         await source.waitUntilAsked(1)
         async let stayer = resolver.lookup(question)
@@ -69,7 +66,7 @@ import Testing
     @Test func `cancelling the last waiter cancels the query, and the next lookup asks anew`()
         async throws
     {
-        let resolver = patient([source])
+        let resolver = Resolver(sources: [source], options: patient)
         let only = Task { try await resolver.lookup(question) }
         await source.waitUntilAsked(1)
         only.cancel()
@@ -82,7 +79,7 @@ import Testing
 
     @Test func `a waiter's patience ends its wait, and it hears who was being asked`() async throws
     {
-        let resolver = Resolver(sources: [source])
+        let resolver = Resolver(sources: [source], options: patient)
         let attempt = LookupAttempt(resolver: "one", reason: .failed(.timedOut(tries: 1)))
         await #expect(throws: LookupFailure.timedOut(question: question, attempts: [attempt])) {
             try await resolver.lookup(question, patience: .milliseconds(20))
@@ -93,7 +90,7 @@ import Testing
         async throws
     {
         let second = ScriptedBackend(label: "two")
-        let resolver = patient([source, second])
+        let resolver = Resolver(sources: [source, second], options: patient)
         async let answer = resolver.lookup(question)
         await source.waitUntilAsked(1)
         source.answerAll { _ in throw QueryFailure.httpStatus(503) }
@@ -107,7 +104,7 @@ import Testing
 
     @Test(arguments: ["localhost", "app.localhost"])
     func `localhost is answered without asking`(text: String) async throws {
-        let resolver = patient([source])
+        let resolver = Resolver(sources: [source], options: patient)
         let host = try await resolver.resolve(.name(try HostName(text)))
         #expect(host.addresses.map(\.description) == ["127.0.0.1", "::1"])
         #expect(host.source.transport == .literal)
@@ -115,7 +112,7 @@ import Testing
     }
 
     @Test func `an address is its own answer`() async throws {
-        let resolver = patient([source])
+        let resolver = Resolver(sources: [source], options: patient)
         let host = try await resolver.resolve(.address(try IPAddress("192.0.2.9")))
         #expect(host.addresses.map(\.description) == ["192.0.2.9"])
         #expect(source.asked == 0)
@@ -123,7 +120,7 @@ import Testing
 
     @Test func `A and AAAA are asked together and a missing AAAA does not hide the A`() async throws
     {
-        let resolver = patient([source])
+        let resolver = Resolver(sources: [source], options: patient)
         async let host = resolver.resolve(.name(name))
         await source.waitUntilAsked(2)
         source.answerAll {

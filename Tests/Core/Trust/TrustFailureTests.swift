@@ -45,6 +45,19 @@ import Testing
         #expect(message.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
     }
 
+    @Test func `what a peer writes into its certificate cannot make the message long`() throws {
+        var facts = try Self.facts()
+        let name = [UInt8](repeating: 1, count: 90_000)
+        facts.chain[0].dnsNames = [name]
+        facts.chain[0].subject = "CN=" + String(repeating: "x", count: 90_000)
+        facts.detail = NameMatcher.fault(in: facts.chain[0])
+        let message = TrustFailure(code: .malformedName, facts: facts).description
+        #expect(message.utf8.count < 6_000)
+        #expect(message.contains("… (90000 octets)"))
+        let longest = [UInt8](repeating: 0x61, count: 253)
+        #expect(NameMatcher.escaped(longest) == String(repeating: "a", count: 253))
+    }
+
     @Test func `an expiry shows the date that passed and the clock`() throws {
         let message = TrustFailure(code: .expired, facts: try Self.facts()).description
         #expect(message.contains("(2027-01-15T07:59:50Z; now 2027-01-15T08:00:00Z)"))

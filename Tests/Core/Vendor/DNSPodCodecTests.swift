@@ -72,6 +72,21 @@ import Testing
         #expect(outcome == (body == "|" ? "code 0" : "malformed"))
     }
 
+    @Test(arguments: ["GET /d?dn=a&token=k%267 HTTP/1.1", "k&7", "<p>k&7</p>,"])
+    func `a service that sends our request back does not put the token in an error`(
+        body: String
+    ) throws {
+        let codec = try DNSPodCodec(token: Secret("k&7"))
+        let question = try Vendor.question()
+        #expect {
+            try codec.testimony(
+                from: Vendor.response(body), for: question, source: Vendor.source)
+        } throws: { error in
+            let text = "\(error)"
+            return text.contains("malformed") && !text.contains("k&7") && !text.contains("k%267")
+        }
+    }
+
     @Test(arguments: [301, 302, 401, 404, 429, 501, 503])
     func `a status other than success is told`(status: Int) throws {
         let response = Vendor.response("192.0.2.1,60", status: status)

@@ -48,6 +48,12 @@ import Testing
         #expect(testimony.answers.map(\.data) == [.address(try IPAddress("192.0.2.1"))])
     }
 
+    @Test(arguments: [("true", "malformed"), ("false", "192.0.2.1 57")])
+    func `a truncated answer is malformed`(isTruncated: String, outcome: String) throws {
+        let text = body(answer: answer("192.0.2.1"), rest: #","TC":\#(isTruncated)"#)
+        #expect(Vendor.outcome(codec, Vendor.response(text), try Vendor.question()) == outcome)
+    }
+
     @Test(arguments: [
         #"{"name":"www.example.test","type":1}"#, "[]", "null", "7", #""x""#, #"[{"name":7}]"#,
     ])

@@ -111,7 +111,7 @@ import Testing
             id: 0, name: Self.name, type: .a, options: QueryOptions(edns: nil))
         let wire = try query.encode()
         #expect(wire == GoldenMessages.query)
-        #expect(WireText.base64URL(wire) == "AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB")
+        #expect(Base64.urlEncoded(wire) == "AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB")
     }
 
     @Test func `the long example of RFC 8484 comes out octet for octet`() throws {
@@ -123,7 +123,7 @@ import Testing
         let wire = try query.encode()
         #expect(wire.count == 94)
         #expect(
-            WireText.base64URL(wire)
+            Base64.urlEncoded(wire)
                 == "AAABAAABAAAAAAAAAWE-NjJjaGFyYWN0ZXJsYWJlbC1tYWtlcy1iYXNlNjR1cmwtZGlz"
                 + "dGluY3QtZnJvbS1zdGFuZGFyZC1iYXNlNjQHZXhhbXBsZQNjb20AAAEAAQ")
     }

@@ -85,16 +85,6 @@ import Testing
     func `a response code has its name`(number: UInt16, name: String) {
         #expect(ResponseCode(rawValue: number).name == name)
     }
-
-    @Test(arguments: [
-        ("", "", ""), ("f", "Zg==", "Zg"), ("fo", "Zm8=", "Zm8"), ("foo", "Zm9v", "Zm9v"),
-        ("foob", "Zm9vYg==", "Zm9vYg"), ("fooba", "Zm9vYmE=", "Zm9vYmE"),
-        ("foobar", "Zm9vYmFy", "Zm9vYmFy"), ("\u{3f}\u{3e}\u{7f}~", "Pz5/fg==", "Pz5_fg"),
-    ])
-    func `Base64 is that of RFC 4648`(text: String, padded: String, url: String) {
-        #expect(WireText.base64(Array(text.utf8)) == padded)
-        #expect(WireText.base64URL(Array(text.utf8)) == url)
-    }
 }
 
 @Suite struct WireNameTests {

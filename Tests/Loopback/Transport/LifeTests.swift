@@ -172,6 +172,26 @@ import Testing
         #expect(server.heads.count == 300)
     }
 
+    @Test func `what went out on a kept connection that died is not called unsent`() async throws {
+        let itself = Locked<ScriptedServer?>(nil)
+        let server = try ScriptedServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.send(okay)
+            guard connection.readHead() != nil else { return }
+            itself.withLock { $0 }?.refuseOthers()
+        }
+        itself.withLock { $0 = server }
+        defer { itself.withLock { $0 = nil } }
+        let transport = Transport()
+        #expect(await run(try plainRequest(server), transport).text == "ok")
+        let story = await run(try plainRequest(server, method: .post, body: .bytes([1])), transport)
+        #expect(server.heads.count == 2)
+        guard case .connectionLost(_, hadResponse: false)? = story.failure else {
+            Issue.record("\(story.results)")
+            return
+        }
+    }
+
     @Test func `a storm of cancels at any moment tells each observer one end`() async throws {
         let server = try answering(okay)
         let transport = Transport()

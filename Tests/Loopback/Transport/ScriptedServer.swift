@@ -1,4 +1,5 @@
 import CHTTPDNSSystem
+import Glibc
 import HTTPDNSNames
 import HTTPDNSPlatform
 import Testing
@@ -28,6 +29,8 @@ final class ScriptedServer: Sendable {
             while true {
                 let peer = accept(listener, nil, nil)
                 guard peer >= 0 else { return }
+                // Children of other tests must not hold a connection open that this server closes.
+                _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
                 record.withLock {
                     $0.connections += 1
                     $0.open.append(peer)
@@ -51,6 +54,9 @@ final class ScriptedServer: Sendable {
             for peer in record.open { shutdown(peer, Int32(SHUT_RDWR)) }
         }
     }
+
+    /// New connections are refused from now on; those that are open stay.
+    func refuseOthers() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// The heads read so far, in order of arrival.
     var heads: [String] { record.withLock { $0.heads } }

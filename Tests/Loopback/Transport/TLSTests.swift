@@ -122,6 +122,56 @@ import Testing
         #expect(server.record.requests.count == 1)
     }
 
+    @Test func `a refusal after the request went out on a kept connection is not called unsent`()
+        async throws
+    {
+        let leaf = try lab.root.leaf(["shop.example.test"], commonName: "Lab origin")
+        let isFirst = Locked(true)
+        let server = try LabServer(security: .tls(leaf)) { _ in
+            isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst ? .text("hello") : LabResponse().conducting(.closesUnanswered)
+            }
+        }
+        try server.start()
+        defer { server.stop() }
+        let transport = Transport()
+        let verifier = MoodyVerifier(lab.verifier, later: .name(try HostName("other.test")))
+        let request = try secureRequest(
+            to: "shop.example.test", at: server.endpoint, verifier: verifier)
+        #expect(await run(request, transport).text == "hello")
+        let story = await run(request, transport)
+        #expect(server.record.requests.count == 2)
+        guard case .connectionLost(let text, hadResponse: false)? = story.failure else {
+            Issue.record("\(story.results)")
+            return
+        }
+        #expect(text.contains("The certificate is not for other.test."))
+    }
+
+    @Test(arguments: [LabTLSVersions.tls12Only, .tls13Only])
+    func `a body without a length is not whole without the goodbye of TLS`(
+        versions: LabTLSVersions
+    ) async throws {
+        let leaf = try lab.root.leaf(["shop.example.test"], commonName: "Lab origin")
+        for (conduct, isWhole) in [
+            (LabResponse.Conduct.answers, true), (.closes(afterBodyOctets: 3), false),
+        ] {
+            let server = try LabServer(security: .tls(leaf, versions: versions)) { _ in
+                var response = LabResponse.text("hello").conducting(conduct)
+                response.framing = .untilClose
+                return response
+            }
+            try server.start()
+            defer { server.stop() }
+            let story = await run(
+                try secureRequest(
+                    to: "shop.example.test", at: server.endpoint, verifier: lab.verifier))
+            #expect((story.failure == nil) == isWhole, "\(story.results)")
+            #expect(story.text == (isWhole ? "hello" : "hel"))
+        }
+    }
+
     @Test func `a verifier that cannot arm ends the exchange unsent`() async throws {
         let server = try lab.server(for: ["shop.example.test"])
         defer { server.stop() }
@@ -213,11 +263,15 @@ import Testing
 private final class MoodyVerifier: PeerVerifier {
     private let inner: any PeerVerifier
     private let arms: Bool
+    /// Whom the second connection and those after it are judged for; nil for the same host.
+    private let later: Host?
+    private let connections = Locked(0)
     private let refuses = Locked(false)
 
-    init(_ inner: any PeerVerifier, arms: Bool = true) {
+    init(_ inner: any PeerVerifier, arms: Bool = true, later: Host? = nil) {
         self.inner = inner
         self.arms = arms
+        self.later = later
     }
 
     func refuse() { refuses.withLock { $0 = true } }
@@ -228,7 +282,12 @@ private final class MoodyVerifier: PeerVerifier {
         sslContext: UnsafeMutableRawPointer, for host: Host,
         onVerdict: @escaping @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
     ) -> Bool {
-        arms && inner.arm(sslContext: sslContext, for: host, onVerdict: onVerdict)
+        let isFirst = connections.withLock { count in
+            count += 1
+            return count == 1
+        }
+        let meant = isFirst ? host : later ?? host
+        return arms && inner.arm(sslContext: sslContext, for: meant, onVerdict: onVerdict)
     }
 
     func proof(
@@ -239,4 +298,6 @@ private final class MoodyVerifier: PeerVerifier {
         }
         return try inner.proof(ssl: ssl, for: host)
     }
+
+    func farewell(ssl: UnsafeMutableRawPointer) -> (any PeerFarewell)? { inner.farewell(ssl: ssl) }
 }

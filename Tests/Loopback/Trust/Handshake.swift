@@ -8,7 +8,7 @@ import Testing
 /// A TLS handshake in memory: an armed client against a server that sends what it is told to.
 final class Handshake {
     let client: OpaquePointer
-    private let server: OpaquePointer
+    let server: OpaquePointer
     private let verdicts: Locked<[Result<VerifiedPeer, TrustFailure>]>
     /// Whether the client finished it.
     private(set) var isComplete = false

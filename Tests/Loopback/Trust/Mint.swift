@@ -19,10 +19,15 @@ final class Minted: @unchecked Sendable {
         EVP_PKEY_free(key)
     }
 
-    var pem: String {
+    var pem: String { pem { PEM_write_bio_X509($0, certificate) } }
+
+    /// With the trust settings of OpenSSL: `TRUSTED CERTIFICATE`.
+    var auxiliaryPEM: String { pem { PEM_write_bio_X509_AUX($0, certificate) } }
+
+    private func pem(_ write: (OpaquePointer) -> Int32) -> String {
         guard let sink = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(sink) }
-        PEM_write_bio_X509(sink, certificate)
+        #expect(write(sink) == 1)
         var text = [UInt8](repeating: 0, count: 16_384)
         let count = BIO_read(sink, &text, Int32(text.count))
         return String(decoding: text.prefix(Int(max(0, count))), as: UTF8.self)

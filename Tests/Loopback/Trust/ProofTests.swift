@@ -3,6 +3,7 @@ import HTTPDNSNames
 import HTTPDNSOpenSSLTrust
 import HTTPDNSPlatform
 import HTTPDNSTrust
+import TestSupport
 import Testing
 
 @Suite struct ProofTests {
@@ -91,6 +92,36 @@ import Testing
         #expect(SSL_CTX_ctrl(context, SSL_CTRL_SESS_NUMBER, 0, nil) == 0)
         #expect(SSL_CTX_ctrl(context, SSL_CTRL_GET_SESS_CACHE_MODE, 0, nil) == 0)
         #expect(SSL_CTX_get_options(context) & UInt64(1 << 14) != 0)
+    }
+
+    @Test func `a server cannot begin a second handshake`() throws {
+        let verifier = try OpenSSLVerifier(policy: TrustPolicy(roots: .pem(root.pem)))
+        let handshake = try Handshake(
+            verifier, host: host, sending: [leaf], maximumVersion: TLS1_2_VERSION)
+        #expect(handshake.isComplete)
+        #expect(SSL_renegotiate(handshake.server) == 1)
+        var octet: UInt8 = 0
+        for _ in 0..<10 {
+            SSL_do_handshake(handshake.server)
+            SSL_read(handshake.client, &octet, 1)
+        }
+        ERR_clear_error()
+        #expect(SSL_ctrl(handshake.client, SSL_CTRL_GET_NUM_RENEGOTIATIONS, 0, nil) == 0)
+    }
+
+    @Test func `roots read again from a changed file are another policy`() throws {
+        let directory = try TemporaryDirectory()
+        let policy = TrustPolicy(roots: .file(try directory.write("roots.pem", "")))
+        func fingerprint(_ pem: String) throws -> PolicyFingerprint {
+            try directory.write("roots.pem", pem)
+            return try OpenSSLVerifier(policy: policy).fingerprint
+        }
+        let before = try fingerprint(root.pem)
+        let after = try fingerprint(Recipe.authority("Another Root").minted().pem)
+        #expect(before != after)
+        let kept = try OpenSSLVerifier(policy: policy)
+        #expect(try OpenSSLVerifier(policy: policy).fingerprint == kept.fingerprint)
+        withExtendedLifetime(kept) {}
     }
 
     @Test func `what a context keeps is released with it, armed twice or not`() throws {

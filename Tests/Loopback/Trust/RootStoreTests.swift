@@ -1,3 +1,4 @@
+import CHTTPDNSOpenSSL
 import Foundation
 import HTTPDNSTrust
 import Testing
@@ -66,6 +67,22 @@ import Testing
                 time: try CertificateReader.facts(of: leaf.parsed()).notBefore)
             #expect(evidence.refusal == nil)
         }
+    }
+
+    @Test func `a root that its file distrusts for servers is not trusted`() throws {
+        let root = try Recipe.authority("Distrusted Root").minted()
+        let leaf = try Recipe.leaf("api.example.com").minted(by: root)
+        let time = try CertificateReader.facts(of: leaf.parsed()).notBefore
+        func refusal(_ pem: String) throws -> TrustFailure.Code? {
+            let store = try RootStore(.pem(pem), environment: { _ in nil })
+            return ChainVerifier(store: store, profile: .publicWeb).evidence(
+                leaf: try leaf.parsed(), intermediates: [], host: nil, time: time
+            ).refusal?.code
+        }
+        #expect(try refusal(root.auxiliaryPEM) == nil)
+        X509_add1_reject_object(root.certificate, OBJ_nid2obj(NID_server_auth))
+        #expect(root.auxiliaryPEM.contains("BEGIN TRUSTED CERTIFICATE"))
+        #expect(try refusal(root.auxiliaryPEM) == .unknownIssuer)
     }
 
     @Test func `verifiers of one value share one store`() throws {

@@ -96,4 +96,13 @@ import Testing
             try probe.connect(to: closedEndpoint, host: host)
         }
     }
+
+    @Test func `a peer that is ready after the deadline is too late`() throws {
+        let (descriptor, endpoint) = try listener()
+        defer { close(descriptor) }
+        let probe = TLSProbe(verifier: verifier, timeoutMilliseconds: 0)
+        #expect(throws: TLSProbe.Failure.timedOut(endpoint, waitingFor: "connection")) {
+            try probe.connect(to: endpoint, host: host)
+        }
+    }
 }

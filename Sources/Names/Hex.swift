@@ -27,7 +27,8 @@ package enum Hex {
 
     private static let digits = Array("0123456789abcdef".utf8)
 
-    private static func value(_ digit: UInt8) -> UInt8? {
+    /// The value of one digit of either case.
+    package static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case 0x30...0x39: digit - 0x30
         case 0x41...0x46: digit - 0x41 + 10
