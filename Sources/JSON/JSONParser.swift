@@ -145,7 +145,9 @@ private struct JSONReader {
 
     /// Source: RFC 8259 §2.
     private mutating func skipSpace() {
-        while let octet = peek, [0x20, 0x09, 0x0A, 0x0D].contains(octet) { at += 1 }
+        while let octet = peek, octet == 0x20 || octet == 0x09 || octet == 0x0A || octet == 0x0D {
+            at += 1
+        }
     }
 
     private func error(_ what: String) -> JSONError {

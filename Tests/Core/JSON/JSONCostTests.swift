@@ -2,29 +2,27 @@ import HTTPDNSJSON
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct JSONCostTests {
-    /// As long as a body that we take, of the kinds of value that are many in it.
-    @Test(
-        arguments: [
-            ("[", "1,", "1]"), ("[", "[],", "1]"), ("[", "\"a\",", "1]"), ("[", "true,", "1]"),
-            ("[", "{\"a\":[1]},", "1]"), ("[", "\"\\u00e9\\n\",", "1]"),
-        ] as [(String, String, String)])
-    func `a body of small values is read in a moment`(
-        head: String, part: String, tail: String
-    ) {
-        let count = 262_144 / part.utf8.count
-        let octets = Array((head + String(repeating: part, count: count) + tail).utf8)
+    /// The least of several readings, because others use the machine too.
+    private func cost(_ part: String, count: Int) -> Duration {
+        let octets = Array(("[" + String(repeating: part + ",", count: count) + "0]").utf8)
         let clock = ContinuousClock()
-        // The least of several, because others use the machine too.
-        var least = Duration.seconds(1_000)
-        for _ in 0..<5 {
+        return (0..<5).map { _ in
             var value: JSONValue?
             let took = clock.measure { value = try? JSONValue.parse(octets) }
             #expect(value?.array?.count == count + 1)
-            least = min(least, took)
-        }
-        // A tenth of a second in a debug build on an idle machine; a decoder that throws for each
-        // kind that a value is not takes ten.
-        #expect(least < .seconds(3))
+            return took
+        }.min() ?? .zero
+    }
+
+    /// A decoder that throws for each kind that a value is not takes fifty times as long for numbers.
+    @Test(arguments: ["1", "-1.5", "true", "null", "[]", #"{"a":[1]}"#])
+    func `a value of any kind costs about as much as a string`(part: String) {
+        #expect(cost(part, count: 4_000) / cost(#""a""#, count: 4_000) < 16)
+    }
+
+    @Test func `a body of the largest size is read in linear time`() {
+        // Sixteen times the values: a quadratic cost would be near 256.
+        #expect(cost("1", count: 64_000) / cost("1", count: 4_000) < 64)
     }
 
     @Test func `an object of many members is read in a moment, and each is found`() throws {
