@@ -4,8 +4,8 @@ internal import HTTPDNSPlatform
 /// Carries body octets from the transport's thread to one reading task, within bounds.
 ///
 /// Above ``highWaterOctets`` the transfer is paused, and resumed once the reader has taken what is
-/// there: memory stays flat whatever the size of the body. When the last reference goes before the end, the exchange is
-/// cancelled.
+/// there: memory stays flat whatever the size of the body. When the last reference goes before the
+/// end, the exchange is cancelled.
 final class BodyStream: Sendable {
     /// Because: a 256 KiB buffer covers the bandwidth-delay product of a 100 Mbit/s, 20 ms path.
     static let highWaterOctets = 262_144
