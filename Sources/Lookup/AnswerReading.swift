@@ -1,3 +1,4 @@
+internal import HTTPDNSNames
 package import HTTPDNSWire
 
 extension Question {
@@ -11,9 +12,22 @@ extension Question {
             edns = edns ?? EDNS()
             edns?.isDNSSECOK = true
         }
+        if let clientSubnet {
+            edns = edns ?? EDNS()
+            edns?.options.append(.clientSubnet(clientSubnet.ednsOctets))
+        }
         return .query(
             id: id, name: WireName(name), type: type,
             options: QueryOptions(wantsRecursion: wantsRecursion, edns: edns))
+    }
+}
+
+extension AddressBlock {
+    /// The option's content: family, source prefix length, scope 0, and no more octets of the address
+    /// than the prefix needs. Source: RFC 7871 §6.
+    fileprivate var ednsOctets: [UInt8] {
+        [0, address.family == .ipv4 ? 1 : 2, UInt8(clamping: prefixBits), 0]
+            + address.octets.prefix((prefixBits + 7) / 8)
     }
 }
 

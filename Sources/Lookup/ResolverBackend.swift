@@ -34,6 +34,11 @@ public struct Question: Sendable, Hashable {
     public var wantsDNSSEC = false
     /// Ask the server to recurse (the RD bit). Source: RFC 1035 §4.1.1.
     public var wantsRecursion = true
+    /// For whom to answer, where the source can be told: the network of the client. It travels to the
+    /// source and beyond. Source: RFC 7871, whose §11.1 says what that gives away.
+    public var clientSubnet: AddressBlock?
+    /// For services whose answers depend on parameters; others ignore them.
+    public var serviceParameters = ServiceParameters.none
 
     public init(name: HostName, type: RecordType) {
         self.name = name
@@ -118,6 +123,13 @@ public enum QueryFailure: Error, Sendable, Hashable {
     /// The configuration is unusable; the text says what to change.
     case misconfigured(String)
     case cancelled
+    /// Asking now would go beyond the limit set for the account; a token is there again after so many
+    /// milliseconds.
+    case overQuota(retryAfterMilliseconds: Int64)
+    /// It answered with addresses that cannot be right for a public name; the text lists them.
+    case refusedAddresses(String)
+    /// It has failed so often that it is left alone for so many milliseconds more.
+    case resting(milliseconds: Int64)
     /// This source does not know the name and does not claim that it does not exist (a hosts file, a
     /// table): the next source is asked.
     case notCovered
@@ -137,6 +149,9 @@ public enum QueryFailure: Error, Sendable, Hashable {
         case .misconfigured: "misconfigured"
         case .cancelled: "cancelled"
         case .notCovered: "not_covered"
+        case .overQuota: "over_quota"
+        case .refusedAddresses: "refused_addresses"
+        case .resting: "resting"
         case .unexpected: "unexpected"
         }
     }
@@ -155,6 +170,12 @@ extension QueryFailure: CustomStringConvertible {
         case .misconfigured(let why): "its configuration is unusable: \(why)"
         case .cancelled: "cancelled"
         case .notCovered: "it does not cover that name"
+        case .overQuota(let milliseconds):
+            "its quota is used up; the next question may go out in \(milliseconds) ms"
+        case .refusedAddresses(let addresses):
+            "it answered with what cannot be right for a public name: \(addresses)"
+        case .resting(let milliseconds):
+            "not asked: it failed several times, and is left alone for \(milliseconds) ms more"
         case .unexpected(let why): "an internal fault, please report it: \(why)"
         }
     }

@@ -12,10 +12,21 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     public let family: Family
-    /// Network byte order: 4 octets for IPv4, 16 for IPv6.
-    public let octets: [UInt8]
+    /// The first eight octets of an IPv6 address; 0 for IPv4.
+    package let high: UInt64
+    /// The last eight octets of an IPv6 address; the four of IPv4.
+    package let low: UInt64
     /// The zone of a link-local IPv6 address (`eth0` in `fe80::1%eth0`); never leaves the host.
     public let zone: String?
+
+    /// Network byte order: 4 octets for IPv4, 16 for IPv6.
+    public var octets: [UInt8] {
+        switch family {
+        case .ipv4: (0..<4).map { UInt8(truncatingIfNeeded: low >> (24 - 8 * $0)) }
+        case .ipv6:
+            (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> (56 - 8 * ($0 % 8))) }
+        }
+    }
 
     /// Nil unless there are exactly 4 or 16 octets.
     public init?(octets: some Collection<UInt8>) {
@@ -24,8 +35,27 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         case 16: family = .ipv6
         default: return nil
         }
-        self.octets = Array(octets)
+        (high, low) = IPAddress.halves(octets)
         zone = nil
+    }
+
+    /// An address from its number: no allocation, for what keeps many of them.
+    package init(family: Family, high: UInt64, low: UInt64) {
+        self.family = family
+        self.high = family == .ipv4 ? 0 : high
+        self.low = family == .ipv4 ? low & 0xFFFF_FFFF : low
+        zone = nil
+    }
+
+    /// The number that the octets spell, in two halves.
+    private static func halves(_ octets: some Collection<UInt8>) -> (UInt64, UInt64) {
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for octet in octets {
+            high = high << 8 | low >> 56
+            low = low << 8 | UInt64(octet)
+        }
+        return (high, low)
     }
 
     /// Parses the text of an address, without brackets.
@@ -36,11 +66,11 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         if octets.contains(0x3A) {
             let parsed = try IPAddress.parseIPv6(octets)
             family = .ipv6
-            self.octets = parsed.octets
+            (high, low) = IPAddress.halves(parsed.octets)
             zone = parsed.zone
         } else {
             family = .ipv4
-            self.octets = try IPAddress.parseIPv4(octets[...])
+            (high, low) = IPAddress.halves(try IPAddress.parseIPv4(octets[...]))
             zone = nil
         }
     }
@@ -48,8 +78,8 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// 127.0.0.0/8 or ::1. Source: RFC 1122 §3.2.1.3, RFC 4291 §2.5.3.
     public var isLoopback: Bool {
         switch family {
-        case .ipv4: octets[0] == 127
-        case .ipv6: octets.dropLast().allSatisfy { $0 == 0 } && octets[15] == 1
+        case .ipv4: low >> 24 == 127
+        case .ipv6: high == 0 && low == 1
         }
     }
 
