@@ -53,10 +53,13 @@ public struct LookupAttempt: Sendable, Hashable {
     /// The back-end's label.
     public let resolver: String
     public let reason: Reason
+    /// From the asking to the outcome; 0 where nothing was asked.
+    public let milliseconds: Int64
 
-    public init(resolver: String, reason: Reason) {
+    public init(resolver: String, reason: Reason, milliseconds: Int64 = 0) {
         self.resolver = resolver
         self.reason = reason
+        self.milliseconds = milliseconds
     }
 
     /// Why it was not usable.
@@ -107,9 +110,11 @@ public enum LookupFailure: Error, Sendable, Hashable {
 
     private static func rank(_ failure: QueryFailure) -> Int {
         switch failure {
-        case .untrusted: 7
-        case .misconfigured: 6
-        case .rejected: 5
+        case .untrusted: 9
+        case .refusedAddresses: 8
+        case .misconfigured: 7
+        case .rejected: 6
+        case .overQuota: 5
         case .malformed: 4
         case .httpStatus: 3
         case .unreachable: 2

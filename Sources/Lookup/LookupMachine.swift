@@ -13,22 +13,28 @@ package struct QueryID: Sendable, Hashable {
 ///
 /// The driver feeds it one event at a time and performs the actions it returns, in order:
 ///
-///     idle ── start ──▶ asking(0) ── usable answer ─────────────▶ settled
-///                          │  ▲
-///            failed, empty, │  │ next source
-///            its time is up ▼  │
-///                       asking(n) ── last failed, none better ──▶ failed
-///                          └─ deadline of the lookup ───────────▶ failed
+///     idle ── start ──▶ asking ── usable answer ────────────────────▶ settled
+///                        │  ▲ └── unproven answer ──▶ holding ──┐
+///          failed, empty,│  │ next source,            │ proven one, window over,
+///          time is up    ▼  │ beside or after         ▼ no proven one can come
+///                       asking ── last failed, none better ────────▶ failed or second best
+///                          └───── deadline of the lookup ──────────▶ failed or second best
 ///
 /// Rules (everything that changes the state lives in this file):
-/// 1. Sources are asked one after the other, in the order of the chain: the order is the order of trust.
+/// 1. The order of the chain is the order of trust. `ordered` asks one after the other, each for
+///    ``patienceMilliseconds``, the last one for all the time that is left; `hedged` asks the next beside
+///    one that is late; `raced` asks all at once.
 /// 2. Records, NXDOMAIN, and "no data" that carries an SOA settle the lookup.
 /// 3. "No data" without an SOA or from an HTTP-DNS service (one that does not serve the name answers
 ///    so) and server failures send the lookup on; when the chain ends without better, the first such
 ///    answer settles it, so that the caller learns what was said.
-/// 4. A source has ``patienceMilliseconds``, the last one all the time that is left.
-/// 5. A late or repeated reply is ignored: its ``QueryID`` is no longer pending.
-/// 6. `now` is read once per event by the driver, and stored here only as a deadline.
+/// 4. An answer whose source proves nothing is held while a source that does is being asked, for the
+///    preference window at most; meanwhile every such source that was not asked yet is asked. Where the
+///    proven answer differs, that is told as a disagreement.
+/// 5. Addresses that cannot be right for the name make an answer unusable.
+/// 6. A source that rests is asked only when no other is left: a lookup never fails for want of trying.
+/// 7. A late or repeated reply is ignored: its ``QueryID`` is no longer pending.
+/// 8. `now` is read once per event by the driver, and stored here only as a moment to act at.
 package struct LookupMachine: Sendable {
     package enum Action: Sendable, Hashable {
         /// Ask that source; it must answer or fail by the time given.
@@ -38,6 +44,8 @@ package struct LookupMachine: Sendable {
         /// Wake the machine by ``LookupMachine/timeReached(now:)`` then; replaces an earlier alarm.
         case armAlarm(Monotonic)
         case disarmAlarm
+        /// What was believed and what was not differ.
+        case disagree(Disagreement)
         case settle(Testimony, attempts: [LookupAttempt])
         case fail(LookupFailure)
     }
@@ -49,82 +57,219 @@ package struct LookupMachine: Sendable {
     package static let patienceMilliseconds: Int64 = 1_500
 
     private let question: Question
-    private let labels: [String]
+    private let sources: [PlannedSource]
+    private let rules: LookupRules
     /// When the lookup ends at the latest.
     package let deadline: Monotonic
-    private var state = State.idle
+    private var phase = Phase.idle
     private var attempts: [LookupAttempt] = []
     private var secondBest: Testimony?
+    /// Not asked yet, in order.
+    private var waiting: [Int] = []
+    /// Those that rest, in order: asked when no other is left.
+    private var resting: [Int] = []
+    private var pending: [Pending] = []
+    private var held: Held?
+    private var hedgeAt: Monotonic?
+    /// When the driver was last told to wake the machine.
+    private var alarm: Monotonic?
 
-    private enum State: Sendable {
+    private enum Phase: Sendable {
         /// Valid: start.
         case idle
-        /// One source is being asked. Valid: answered, failed, timeReached, stopped.
-        case asking(QueryID, until: Monotonic)
+        /// Valid: answered, failed, timeReached, stopped.
+        case asking
         /// Nothing more will be said. Valid: every event, each ignored.
         case ended
     }
 
+    private struct Pending: Sendable {
+        let id: QueryID
+        let asked: Monotonic
+        let until: Monotonic
+    }
+
+    private struct Held: Sendable {
+        let testimony: Testimony
+        let until: Monotonic
+    }
+
     /// - Parameters:
-    ///   - labels: the sources that can be asked for this type, in order.
+    ///   - sources: those that can be asked for this type, in order.
     ///   - deadline: of the whole lookup.
-    package init(question: Question, labels: [String], deadline: Monotonic) {
+    package init(
+        question: Question, sources: [PlannedSource], deadline: Monotonic,
+        rules: LookupRules = LookupRules()
+    ) {
         self.question = question
-        self.labels = labels
+        self.sources = sources
         self.deadline = deadline
+        self.rules = rules
     }
 
     package mutating func start(now: Monotonic) -> [Action] {
-        guard case .idle = state else { preconditionFailure("a lookup is started once") }
-        guard !labels.isEmpty else {
-            state = .ended
+        guard case .idle = phase else { preconditionFailure("a lookup is started once") }
+        guard !sources.isEmpty else {
+            phase = .ended
             return [.fail(.noSource(question: question))]
         }
-        return ask(0, now: now)
+        phase = .asking
+        for (at, source) in sources.enumerated() {
+            guard let rest = source.restMilliseconds else {
+                waiting.append(at)
+                continue
+            }
+            resting.append(at)
+            attempts.append(
+                LookupAttempt(resolver: source.label, reason: .failed(.resting(milliseconds: rest)))
+            )
+        }
+        return goOn(now: now)
     }
 
     package mutating func answered(
         _ id: QueryID, _ testimony: Testimony, now: Monotonic
     ) -> [Action] {
-        guard isPending(id) else { return [] }
-        if settles(testimony) { return end(.settle(testimony, attempts: attempts)) }
-        secondBest = secondBest ?? testimony
-        let reason: LookupAttempt.Reason =
-            testimony.code == .noError ? .emptyAnswer : .answered(testimony.code)
-        return goOn(after: id, reason: reason, now: now)
+        guard let query = take(id) else { return [] }
+        let source = sources[id.source]
+        let addresses = AliasChain(testimony).addresses
+        let refused =
+            addresses.isEmpty ? [] : rules.refuses(question.name, addresses, source.isLocal)
+        guard refused.isEmpty else {
+            let list = refused.map(\.description).joined(separator: ", ")
+            note(query, .failed(.refusedAddresses(list)), now: now)
+            return goOn(now: now)
+        }
+        guard settles(testimony) else {
+            secondBest = secondBest ?? testimony
+            let isEmpty = testimony.code == .noError
+            note(query, isEmpty ? .emptyAnswer : .answered(testimony.code), now: now)
+            return goOn(now: now)
+        }
+        if source.isAuthenticated || !provenMayCome {
+            if held == nil || source.isAuthenticated { return settle(testimony) }
+        } else if held == nil {
+            let window = now.adding(milliseconds: rules.preferenceWindowMilliseconds)
+            held = Held(testimony: testimony, until: min(window, deadline))
+        }
+        return goOn(now: now)
     }
 
     package mutating func failed(
         _ id: QueryID, _ failure: QueryFailure, now: Monotonic
     ) -> [Action] {
-        guard isPending(id) else { return [] }
-        return goOn(after: id, reason: .failed(failure), now: now)
+        guard let query = take(id) else { return [] }
+        note(query, .failed(failure), now: now)
+        return goOn(now: now)
     }
 
-    /// The alarm rang: a source's time or the lookup's is up.
+    /// The alarm rang: a source's time, the window's or the lookup's is up.
     package mutating func timeReached(now: Monotonic) -> [Action] {
-        guard case .asking(let id, let until) = state else { return [] }
-        guard now >= until else { return [.armAlarm(until)] }
-        return [.abandon(id)] + goOn(after: id, reason: .failed(.timedOut(tries: 1)), now: now)
+        guard case .asking = phase else { return [] }
+        alarm = nil
+        var actions: [Action] = []
+        for query in pending where query.until <= now {
+            _ = take(query.id)
+            actions.append(.abandon(query.id))
+            note(query, .failed(.timedOut(tries: 1)), now: now)
+        }
+        return actions + goOn(now: now)
     }
 
-    /// What has come to nothing until now, with the source that is being asked: what somebody is told
+    /// What has come to nothing until now, with the sources that are being asked: what somebody is told
     /// whose patience ends before the lookup does.
-    package var attemptsSoFar: [LookupAttempt] {
-        guard case .asking(let id, _) = state else { return attempts }
-        let pending = LookupAttempt(
-            resolver: labels[id.source], reason: .failed(.timedOut(tries: 1)))
-        return attempts + [pending]
+    package func attemptsSoFar(now: Monotonic) -> [LookupAttempt] {
+        attempts
+            + pending.map {
+                LookupAttempt(
+                    resolver: sources[$0.id.source].label, reason: .failed(.timedOut(tries: 1)),
+                    milliseconds: now.milliseconds(since: $0.asked))
+            }
     }
 
     /// The last waiter left.
     package mutating func stopped() -> [Action] {
-        guard case .asking(let id, _) = state else { return [] }
-        return [.abandon(id)] + end(.fail(.cancelled))
+        guard case .asking = phase else { return [] }
+        return end([.fail(.cancelled)])
     }
 
-    private func isPending(_ id: QueryID) -> Bool {
-        if case .asking(let pending, _) = state { pending == id } else { false }
+    // MARK: What follows from an event
+
+    private mutating func goOn(now: Monotonic) -> [Action] {
+        if let held, !provenMayCome || now >= held.until { return settle(held.testimony) }
+        var actions: [Action] = []
+        while let next = nextSource(now: now) { actions.append(ask(next, now: now)) }
+        guard !pending.isEmpty else { return conclude(isLate: now >= deadline) }
+        let moments =
+            pending.map(\.until)
+            + [held?.until, waiting.isEmpty ? nil : hedgeAt]
+            .compactMap { $0 }
+        guard let moment = moments.min(), moment != alarm || !actions.isEmpty else {
+            return actions
+        }
+        alarm = moment
+        return actions + [.armAlarm(moment)]
+    }
+
+    /// Who is to be asked now, if anybody.
+    private func nextSource(now: Monotonic) -> Int? {
+        guard now < deadline else { return nil }
+        if held != nil, let proven = waiting.first(where: { sources[$0].isAuthenticated }) {
+            return proven
+        }
+        guard let next = waiting.first else { return pending.isEmpty ? resting.first : nil }
+        switch rules.strategy {
+        case .raced: return next
+        case .ordered: return pending.isEmpty ? next : nil
+        case .hedged:
+            let isDue = hedgeAt.map { $0 <= now } ?? true
+            return pending.isEmpty || isDue && held == nil ? next : nil
+        }
+    }
+
+    private mutating func ask(_ source: Int, now: Monotonic) -> Action {
+        waiting.removeAll { $0 == source }
+        resting.removeAll { $0 == source }
+        let isLast = waiting.isEmpty && resting.isEmpty
+        var until = deadline
+        if case .ordered = rules.strategy, !isLast {
+            until = min(
+                deadline, now.adding(milliseconds: LookupMachine.patienceMilliseconds))
+        }
+        if case .hedged(let fixed) = rules.strategy {
+            let delay = fixed?.wholeMilliseconds ?? sources[source].hedgeDelayMilliseconds
+            hedgeAt = now.adding(milliseconds: max(0, delay))
+        }
+        let id = QueryID(source: source)
+        pending.append(Pending(id: id, asked: now, until: until))
+        return .ask(id, by: until)
+    }
+
+    private mutating func take(_ id: QueryID) -> Pending? {
+        guard case .asking = phase, let at = pending.firstIndex(where: { $0.id == id }) else {
+            return nil
+        }
+        return pending.remove(at: at)
+    }
+
+    private mutating func note(
+        _ query: Pending, _ reason: LookupAttempt.Reason, now: Monotonic
+    ) {
+        // A source that failed is not waited for: its successor is due.
+        hedgeAt = nil
+        // A table that does not know the name has not failed: that is no news.
+        guard reason != .failed(.notCovered) else { return }
+        attempts.append(
+            LookupAttempt(
+                resolver: sources[query.id.source].label, reason: reason,
+                milliseconds: now.milliseconds(since: query.asked)))
+    }
+
+    /// A source that proves itself is being asked.
+    private var provenMayCome: Bool {
+        pending.contains { sources[$0.id.source].isAuthenticated }
+            || rules.strategy != .ordered
+                && waiting.contains { sources[$0].isAuthenticated }
     }
 
     private func settles(_ testimony: Testimony) -> Bool {
@@ -137,34 +282,30 @@ package struct LookupMachine: Sendable {
         }
     }
 
-    private mutating func goOn(
-        after id: QueryID, reason: LookupAttempt.Reason, now: Monotonic
-    ) -> [Action] {
-        // A table that does not know the name has not failed: that is no news.
-        if reason != .failed(.notCovered) {
-            attempts.append(LookupAttempt(resolver: labels[id.source], reason: reason))
+    // MARK: The end
+
+    private mutating func settle(_ testimony: Testimony) -> [Action] {
+        var last: [Action] = []
+        if let held, let found = Disagreement(proven: testimony, unproven: held.testimony) {
+            last.append(.disagree(found))
         }
-        let next = id.source + 1
-        if next < labels.count, now < deadline { return ask(next, now: now) }
-        if let secondBest { return end(.settle(secondBest, attempts: attempts)) }
-        let isLate = now >= deadline
-        return end(
+        return end(last + [.settle(testimony, attempts: attempts)])
+    }
+
+    private mutating func conclude(isLate: Bool) -> [Action] {
+        if let secondBest { return end([.settle(secondBest, attempts: attempts)]) }
+        return end([
             .fail(
                 isLate
                     ? .timedOut(question: question, attempts: attempts)
-                    : .exhausted(question: question, attempts: attempts)))
+                    : .exhausted(question: question, attempts: attempts))
+        ])
     }
 
-    private mutating func ask(_ source: Int, now: Monotonic) -> [Action] {
-        let isLast = source == labels.count - 1
-        let patience = now.adding(milliseconds: LookupMachine.patienceMilliseconds)
-        let until = isLast ? deadline : min(deadline, patience)
-        state = .asking(QueryID(source: source), until: until)
-        return [.ask(QueryID(source: source), by: until), .armAlarm(until)]
-    }
-
-    private mutating func end(_ last: Action) -> [Action] {
-        state = .ended
-        return [.disarmAlarm, last]
+    private mutating func end(_ last: [Action]) -> [Action] {
+        let abandoned = pending.map { Action.abandon($0.id) }
+        pending = []
+        phase = .ended
+        return abandoned + [.disarmAlarm] + last
     }
 }

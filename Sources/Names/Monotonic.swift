@@ -60,3 +60,15 @@ public struct WallTime: Sendable, Hashable, Comparable {
         lhs.secondsSince1970 < rhs.secondsSince1970
     }
 }
+
+extension Duration {
+    /// Milliseconds, rounded down, clamped to what fits.
+    package var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        let (sum, overflowed) = scaled.addingReportingOverflow(
+            attoseconds / 1_000_000_000_000_000)
+        return overflowed ? .max : sum
+    }
+}

@@ -99,7 +99,7 @@ extension Resolver {
         leave(id) { state in
             .timedOut(
                 question: key.question,
-                attempts: state.running[key]?.machine.attemptsSoFar ?? [])
+                attempts: state.running[key]?.machine.attemptsSoFar(now: now) ?? [])
         }
     }
 
@@ -127,7 +127,10 @@ extension Resolver {
         var running = RunningLookup(
             serial: state.lastSerial, sources: able,
             machine: LookupMachine(
-                question: key.question, labels: able.map(\.label), deadline: max(limit, usual)))
+                question: key.question,
+                sources: able.map {
+                    PlannedSource(label: $0.label, isAuthenticated: $0.isAuthenticated)
+                }, deadline: max(limit, usual)))
         let actions = running.machine.start(now: now)
         return apply(actions, to: &running, key: key, in: &state)
     }
@@ -156,6 +159,7 @@ extension Resolver {
             case .disarmAlarm:
                 if let alarm = running.alarm { todo.append(.disarm(alarm)) }
                 running.alarm = nil
+            case .disagree: break
             case .settle(let testimony, let attempts):
                 hasEnded = true
                 let answer = LookupAnswer(
@@ -253,17 +257,5 @@ extension Resolver {
             return apply(actions, to: &running, key: key, in: &state)
         }
         perform(actions, key: key)
-    }
-}
-
-extension Duration {
-    /// Milliseconds, rounded down, clamped to what fits.
-    package var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        let (sum, overflowed) = scaled.addingReportingOverflow(
-            attoseconds / 1_000_000_000_000_000)
-        return overflowed ? .max : sum
     }
 }

@@ -13,7 +13,9 @@ import Testing
     }
 
     private func machine(_ labels: [String] = ["one", "two"]) -> LookupMachine {
-        LookupMachine(question: question, labels: labels, deadline: .at(5_000))
+        LookupMachine(
+            question: question, sources: labels.map { PlannedSource(label: $0) },
+            deadline: .at(5_000))
     }
 
     @Test func `the first source's records settle the lookup without asking the second`() throws {
@@ -39,8 +41,8 @@ import Testing
                 .ask(second, by: .at(5_000)), .armAlarm(.at(5_000)),
             ])
         let attempts = [
-            LookupAttempt(resolver: "one", reason: .emptyAnswer),
-            LookupAttempt(resolver: "two", reason: .failed(.httpStatus(503))),
+            LookupAttempt(resolver: "one", reason: .emptyAnswer, milliseconds: 3),
+            LookupAttempt(resolver: "two", reason: .failed(.httpStatus(503)), milliseconds: 6),
         ]
         #expect(
             lookup.failed(second, .httpStatus(503), now: .at(9)) == [
@@ -58,7 +60,8 @@ import Testing
                 .ask(second, by: .at(5_000)), .armAlarm(.at(5_000)),
             ])
         let testimony = try Said.addresses(["192.0.2.1"], to: question, by: "two")
-        let attempt = LookupAttempt(resolver: "one", reason: .failed(.unreachable("refused")))
+        let attempt = LookupAttempt(
+            resolver: "one", reason: .failed(.unreachable("refused")), milliseconds: 3)
         #expect(
             lookup.answered(second, testimony, now: .at(9)) == [
                 .disarmAlarm, .settle(testimony, attempts: [attempt]),
@@ -70,8 +73,9 @@ import Testing
         _ = lookup.start(now: .zero)
         _ = lookup.failed(first, .httpStatus(500), now: .at(1))
         let attempts = [
-            LookupAttempt(resolver: "one", reason: .failed(.httpStatus(500))),
-            LookupAttempt(resolver: "two", reason: .failed(.untrusted("wrong_name"))),
+            LookupAttempt(resolver: "one", reason: .failed(.httpStatus(500)), milliseconds: 1),
+            LookupAttempt(
+                resolver: "two", reason: .failed(.untrusted("wrong_name")), milliseconds: 1),
         ]
         let failure = LookupFailure.exhausted(question: question, attempts: attempts)
         #expect(
@@ -94,7 +98,8 @@ import Testing
     @Test func `the deadline ends the lookup`() {
         var lookup = machine(["one"])
         _ = lookup.start(now: .zero)
-        let late = LookupAttempt(resolver: "one", reason: .failed(.timedOut(tries: 1)))
+        let late = LookupAttempt(
+            resolver: "one", reason: .failed(.timedOut(tries: 1)), milliseconds: 5_000)
         #expect(
             lookup.timeReached(now: .at(5_000)) == [
                 .abandon(first), .disarmAlarm,
@@ -133,8 +138,8 @@ import Testing
                 .ask(second, by: .at(5_000)), .armAlarm(.at(5_000)),
             ])
         let attempts = [
-            LookupAttempt(resolver: "one", reason: .emptyAnswer),
-            LookupAttempt(resolver: "two", reason: .answered(.serverFailure)),
+            LookupAttempt(resolver: "one", reason: .emptyAnswer, milliseconds: 1),
+            LookupAttempt(resolver: "two", reason: .answered(.serverFailure), milliseconds: 1),
         ]
         #expect(
             lookup.answered(second, Said.nothing(.serverFailure, to: question), now: .at(2)) == [
@@ -146,7 +151,9 @@ import Testing
         var lookup = machine(["one"])
         _ = lookup.start(now: .zero)
         let failure = Said.nothing(.refused, to: question)
-        let attempts = [LookupAttempt(resolver: "one", reason: .answered(.refused))]
+        let attempts = [
+            LookupAttempt(resolver: "one", reason: .answered(.refused), milliseconds: 2)
+        ]
         #expect(
             lookup.answered(first, failure, now: .at(2)) == [
                 .disarmAlarm, .settle(failure, attempts: attempts),

@@ -80,10 +80,12 @@ import Testing
     @Test func `a waiter's patience ends its wait, and it hears who was being asked`() async throws
     {
         let resolver = Resolver(sources: [source], options: patient)
-        let attempt = LookupAttempt(resolver: "one", reason: .failed(.timedOut(tries: 1)))
-        await #expect(throws: LookupFailure.timedOut(question: question, attempts: [attempt])) {
+        let failure = await #expect(throws: LookupFailure.self) {
             try await resolver.lookup(question, patience: .milliseconds(20))
         }
+        #expect(failure?.label == "timed_out")
+        #expect(failure?.attempts.map(\.resolver) == ["one"])
+        #expect(failure?.attempts.map(\.reason) == [.failed(.timedOut(tries: 1))])
     }
 
     @Test func `the next source answers when the first cannot, and the reason is kept`()
@@ -96,10 +98,9 @@ import Testing
         source.answerAll { _ in throw QueryFailure.httpStatus(503) }
         await second.waitUntilAsked(1)
         second.answerAll { try Said.addresses(["192.0.2.2"], to: $0, by: "two") }
-        #expect(
-            try await answer.attempts == [
-                LookupAttempt(resolver: "one", reason: .failed(.httpStatus(503)))
-            ])
+        let attempts = try await answer.attempts
+        #expect(attempts.map(\.resolver) == ["one"])
+        #expect(attempts.map(\.reason) == [.failed(.httpStatus(503))])
     }
 
     @Test(arguments: ["localhost", "app.localhost"])

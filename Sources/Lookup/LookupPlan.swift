@@ -1,0 +1,84 @@
+package import HTTPDNSNames
+
+/// In which way the sources of a chain are asked.
+public enum LookupStrategy: Sendable, Hashable {
+    /// One after the other: the next is asked when one has failed or its time is up. Each question goes
+    /// to as few services as possible.
+    case ordered
+    /// As ordered, but a source that takes longer than usual gets company: the next is asked beside it,
+    /// and the first good answer counts. Nil takes the delay from what the source took before.
+    case hedged(after: Duration?)
+    /// All at once; the first good answer counts.
+    case raced
+}
+
+/// One source as a lookup sees it, when it begins.
+package struct PlannedSource: Sendable, Hashable {
+    /// The back-end's label.
+    package let label: String
+    /// Its answers cannot be forged on the way.
+    package var isAuthenticated = true
+    /// It is reached over loopback: loopback addresses in its answers are its owner's business.
+    package var isLocal = false
+    /// For how long it is to be left alone; nil when it may be asked.
+    package var restMilliseconds: Int64?
+    /// After how long the next source is asked beside it, in a hedged lookup.
+    package var hedgeDelayMilliseconds: Int64
+
+    package init(
+        label: String, isAuthenticated: Bool = true, isLocal: Bool = false,
+        restMilliseconds: Int64? = nil,
+        hedgeDelayMilliseconds: Int64 = PlannedSource.usualHedgeDelayMilliseconds
+    ) {
+        self.label = label
+        self.isAuthenticated = isAuthenticated
+        self.isLocal = isLocal
+        self.restMilliseconds = restMilliseconds
+        self.hedgeDelayMilliseconds = hedgeDelayMilliseconds
+    }
+
+    /// For a source that has not been measured.
+    ///
+    /// Because: above the round trip of nearly every network with the handshakes of a first question
+    /// (three round trips at 100 ms), and still below what a person notices.
+    package static let usualHedgeDelayMilliseconds: Int64 = 300
+}
+
+/// How a lookup goes about its sources.
+package struct LookupRules: Sendable {
+    package var strategy = LookupStrategy.ordered
+    /// How long an answer that proves nothing is held back while one that does may still come.
+    package var preferenceWindowMilliseconds = LookupRules.usualPreferenceWindowMilliseconds
+    /// The addresses among those answered by a source that cannot be right for the name; an answer
+    /// with one of them is not believed.
+    package var refuses: @Sendable (HostName, [IPAddress], _ isLocal: Bool) -> [IPAddress] = {
+        _, _, _ in []
+    }
+
+    package init() {}
+
+    /// Because: a trusted source that is asked at the same time is one or two round trips behind plain
+    /// DNS; half a second hears it on a slow mobile network, and delays nothing where it is in time.
+    package static let usualPreferenceWindowMilliseconds: Int64 = 500
+}
+
+/// A source that proves itself and one that does not said different things about one name: evidence,
+/// not a verdict, for services answer by place and by load.
+public struct Disagreement: Sendable, Hashable {
+    public let question: Question
+    /// What was believed.
+    public let proven: Testimony
+    /// What the other source said.
+    public let unproven: Testimony
+
+    /// Nil when both say the same: the same code and the same set of addresses.
+    package init?(proven: Testimony, unproven: Testimony) {
+        let isSame =
+            proven.code == unproven.code
+            && Set(AliasChain(proven).addresses) == Set(AliasChain(unproven).addresses)
+        guard !isSame else { return nil }
+        question = proven.question
+        self.proven = proven
+        self.unproven = unproven
+    }
+}

@@ -1,0 +1,226 @@
+import HTTPDNSLookup
+import HTTPDNSNames
+import HTTPDNSWire
+import Testing
+
+/// Lookups that ask more than one source at a time.
+@Suite struct LookupStrategyTests {
+    private let question: Question
+    private let zero = QueryID(source: 0)
+    private let one = QueryID(source: 1)
+    private let two = QueryID(source: 2)
+
+    init() throws { question = try Said.question() }
+
+    private func machine(
+        _ strategy: LookupStrategy, _ sources: [PlannedSource], window: Int64 = 500
+    ) -> LookupMachine {
+        var rules = LookupRules()
+        rules.strategy = strategy
+        rules.preferenceWindowMilliseconds = window
+        return LookupMachine(
+            question: question, sources: sources, deadline: .at(5_000), rules: rules)
+    }
+
+    private let proven = PlannedSource(label: "proven")
+    private let plain = PlannedSource(label: "plain", isAuthenticated: false)
+
+    private func says(_ address: String, _ label: String) throws -> Testimony {
+        try Said.addresses([address], to: question, by: label)
+    }
+
+    // MARK: Raced
+
+    @Test func `a race asks everybody at once and leaves the others when one has won`() throws {
+        var lookup = machine(.raced, [proven, PlannedSource(label: "other")])
+        #expect(
+            lookup.start(now: .zero) == [
+                .ask(zero, by: .at(5_000)), .ask(one, by: .at(5_000)), .armAlarm(.at(5_000)),
+            ])
+        let answer = try says("192.0.2.1", "other")
+        #expect(
+            lookup.answered(one, answer, now: .at(9)) == [
+                .abandon(zero), .disarmAlarm, .settle(answer, attempts: []),
+            ])
+    }
+
+    @Test func `a plain answer waits for the proven one, and is told as evidence where it differs`()
+        throws
+    {
+        var lookup = machine(.raced, [proven, plain])
+        _ = lookup.start(now: .zero)
+        let forged = try says("192.0.2.66", "plain")
+        #expect(lookup.answered(one, forged, now: .at(3)) == [.armAlarm(.at(503))])
+        let truth = try says("192.0.2.1", "proven")
+        let evidence = try #require(Disagreement(proven: truth, unproven: forged))
+        #expect(
+            lookup.answered(zero, truth, now: .at(120)) == [
+                .disarmAlarm, .disagree(evidence), .settle(truth, attempts: []),
+            ])
+    }
+
+    @Test func `a plain answer that says the same is no evidence`() throws {
+        var lookup = machine(.raced, [proven, plain])
+        _ = lookup.start(now: .zero)
+        _ = lookup.answered(one, try says("192.0.2.1", "plain"), now: .at(3))
+        let truth = try says("192.0.2.1", "proven")
+        #expect(
+            lookup.answered(zero, truth, now: .at(120)) == [
+                .disarmAlarm, .settle(truth, attempts: []),
+            ])
+    }
+
+    @Test func `a plain answer settles when the window closes`() throws {
+        var lookup = machine(.raced, [proven, plain])
+        _ = lookup.start(now: .zero)
+        let answer = try says("192.0.2.1", "plain")
+        _ = lookup.answered(one, answer, now: .at(3))
+        #expect(lookup.timeReached(now: .at(502)) == [.armAlarm(.at(503))])
+        #expect(
+            lookup.timeReached(now: .at(503)) == [
+                .abandon(zero), .disarmAlarm, .settle(answer, attempts: []),
+            ])
+    }
+
+    @Test func `a plain answer settles when the last proven source has failed`() throws {
+        var lookup = machine(.raced, [proven, plain])
+        _ = lookup.start(now: .zero)
+        let answer = try says("192.0.2.1", "plain")
+        _ = lookup.answered(one, answer, now: .at(3))
+        let attempt = LookupAttempt(
+            resolver: "proven", reason: .failed(.httpStatus(503)), milliseconds: 40)
+        #expect(
+            lookup.failed(zero, .httpStatus(503), now: .at(40)) == [
+                .disarmAlarm, .settle(answer, attempts: [attempt]),
+            ])
+    }
+
+    @Test func `a plain answer of "no such name" is held back like any other`() throws {
+        var lookup = machine(.raced, [proven, plain])
+        _ = lookup.start(now: .zero)
+        let denial = Said.nothing(.noSuchName, soa: 30, to: question, by: "plain")
+        #expect(lookup.answered(one, denial, now: .at(3)) == [.armAlarm(.at(503))])
+        let truth = try says("192.0.2.1", "proven")
+        let evidence = try #require(Disagreement(proven: truth, unproven: denial))
+        #expect(
+            lookup.answered(zero, truth, now: .at(9)) == [
+                .disarmAlarm, .disagree(evidence), .settle(truth, attempts: []),
+            ])
+    }
+
+    @Test func `without a window the first answer settles unless a proven one is there`() throws {
+        var lookup = machine(.raced, [proven, plain], window: 0)
+        _ = lookup.start(now: .zero)
+        let answer = try says("192.0.2.1", "plain")
+        #expect(
+            lookup.answered(one, answer, now: .at(3)) == [
+                .abandon(zero), .disarmAlarm, .settle(answer, attempts: []),
+            ])
+    }
+
+    // MARK: Hedged
+
+    @Test func `a late source gets company, and may still win`() throws {
+        var late = proven
+        late.hedgeDelayMilliseconds = 80
+        var lookup = machine(.hedged(after: nil), [late, PlannedSource(label: "other")])
+        #expect(lookup.start(now: .zero) == [.ask(zero, by: .at(5_000)), .armAlarm(.at(80))])
+        #expect(
+            lookup.timeReached(now: .at(80)) == [
+                .ask(one, by: .at(5_000)), .armAlarm(.at(5_000)),
+            ])
+        let answer = try says("192.0.2.1", "proven")
+        #expect(
+            lookup.answered(zero, answer, now: .at(90)) == [
+                .abandon(one), .disarmAlarm, .settle(answer, attempts: []),
+            ])
+    }
+
+    @Test func `a source that fails is followed at once, not after the delay`() {
+        var lookup = machine(.hedged(after: .milliseconds(200)), [proven, plain])
+        _ = lookup.start(now: .zero)
+        #expect(
+            lookup.failed(zero, .unreachable("refused"), now: .at(4)) == [
+                .ask(one, by: .at(5_000)), .armAlarm(.at(5_000)),
+            ])
+    }
+
+    @Test func `a plain answer calls in every proven source that was not asked yet`() throws {
+        var lookup = machine(.hedged(after: .milliseconds(200)), [plain, proven])
+        _ = lookup.start(now: .zero)
+        let answer = try says("192.0.2.66", "plain")
+        #expect(
+            lookup.answered(zero, answer, now: .at(4)) == [
+                .ask(one, by: .at(5_000)), .armAlarm(.at(504)),
+            ])
+        let truth = try says("192.0.2.1", "proven")
+        let evidence = try #require(Disagreement(proven: truth, unproven: answer))
+        #expect(
+            lookup.answered(one, truth, now: .at(50)) == [
+                .disarmAlarm, .disagree(evidence), .settle(truth, attempts: []),
+            ])
+    }
+
+    // MARK: Rest, policy, end
+
+    @Test func `a source that rests is asked only when no other is left`() throws {
+        var tired = proven
+        tired.restMilliseconds = 900
+        var lookup = machine(.ordered, [tired, plain])
+        #expect(lookup.start(now: .zero) == [.ask(one, by: .at(1_500)), .armAlarm(.at(1_500))])
+        let rest = LookupAttempt(
+            resolver: "proven", reason: .failed(.resting(milliseconds: 900)))
+        let failure = LookupAttempt(
+            resolver: "plain", reason: .failed(.unreachable("refused")), milliseconds: 7)
+        #expect(
+            lookup.failed(one, .unreachable("refused"), now: .at(7)) == [
+                .ask(zero, by: .at(5_000)), .armAlarm(.at(5_000)),
+            ])
+        let answer = try says("192.0.2.1", "proven")
+        #expect(
+            lookup.answered(zero, answer, now: .at(8)) == [
+                .disarmAlarm, .settle(answer, attempts: [rest, failure]),
+            ])
+    }
+
+    @Test func `addresses that cannot be right send the lookup on`() throws {
+        var rules = LookupRules()
+        let bad = try IPAddress("192.0.2.66")
+        rules.refuses = { _, addresses, _ in addresses.filter { $0 == bad } }
+        var lookup = LookupMachine(
+            question: question, sources: [plain, proven], deadline: .at(5_000), rules: rules)
+        _ = lookup.start(now: .zero)
+        let lie = try Said.addresses(["192.0.2.1", "192.0.2.66"], to: question)
+        #expect(
+            lookup.answered(zero, lie, now: .at(2)) == [
+                .ask(one, by: .at(5_000)), .armAlarm(.at(5_000)),
+            ])
+        let attempt = LookupAttempt(
+            resolver: "plain", reason: .failed(.refusedAddresses("192.0.2.66")), milliseconds: 2)
+        let again = LookupAttempt(
+            resolver: "proven", reason: .failed(.refusedAddresses("192.0.2.66")), milliseconds: 1)
+        let failure = LookupFailure.exhausted(question: question, attempts: [attempt, again])
+        #expect(lookup.answered(one, lie, now: .at(3)) == [.disarmAlarm, .fail(failure)])
+        #expect(failure.label == "refused_addresses")
+    }
+
+    @Test func `the deadline ends a race with all that were asked`() {
+        var lookup = machine(.raced, [proven, plain, PlannedSource(label: "third")])
+        _ = lookup.start(now: .zero)
+        let attempts = ["proven", "plain", "third"].map {
+            LookupAttempt(resolver: $0, reason: .failed(.timedOut(tries: 1)), milliseconds: 5_000)
+        }
+        #expect(
+            lookup.timeReached(now: .at(5_000)) == [
+                .abandon(zero), .abandon(one), .abandon(two), .disarmAlarm,
+                .fail(.timedOut(question: question, attempts: attempts)),
+            ])
+    }
+
+    @Test func `the last waiter leaving abandons everybody`() {
+        var lookup = machine(.raced, [proven, plain])
+        _ = lookup.start(now: .zero)
+        #expect(
+            lookup.stopped() == [.abandon(zero), .abandon(one), .disarmAlarm, .fail(.cancelled)])
+    }
+}
