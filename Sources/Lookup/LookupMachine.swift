@@ -22,15 +22,15 @@ package struct QueryID: Sendable, Hashable {
 ///
 /// Rules (everything that changes the state lives in this file):
 /// 1. The order of the chain is the order of trust. `ordered` asks one after the other, each for
-///    ``patienceMilliseconds``, the last one for all the time that is left; `hedged` asks the next beside
-///    one that is late; `raced` asks all at once.
+///    ``patienceMilliseconds``, the last one for all the time that is left; `hedged` asks the next
+///    beside one that is late; `raced` asks all at once.
 /// 2. Records, NXDOMAIN, and "no data" that carries an SOA settle the lookup.
 /// 3. "No data" without an SOA or from an HTTP-DNS service (one that does not serve the name answers
 ///    so) and server failures send the lookup on; when the chain ends without better, the first such
 ///    answer settles it, so that the caller learns what was said.
 /// 4. An answer whose source proves nothing is held while a source that does is being asked, for the
-///    preference window at most; meanwhile every such source that was not asked yet is asked. Where the
-///    proven answer differs, that is told as a disagreement.
+///    preference window at most; meanwhile every such source that was not asked yet is asked. Where
+///    the proven answer differs, that is told as a disagreement.
 /// 5. Addresses that cannot be right for the name make an answer unusable.
 /// 6. A source that rests is asked only when no other is left: a lookup never fails for want of trying.
 /// 7. A late or repeated reply is ignored: its ``QueryID`` is no longer pending.
