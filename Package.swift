@@ -161,7 +161,7 @@ let testTargets: [Target] = [
             "HTTPDNSNames", "HTTPDNSWire", "HTTPDNSLookup", "HTTPDNSTrust", "HTTPDNSPlatform",
             "HTTPDNSJSON", "HTTPDNSPinLab", "CHTTPDNSSystem",
         ], path: "Tests/Support", swiftSettings: strict),
-    tests("Core", library + ["!TestSupport"]),
+    tests("Core", library + ["!TestSupport"], exclude: ["Scenarios/Files"]),
     tests("Conformance", library + ["CLI", "!TestSupport"]),
     tests(
         "Loopback", library + ["Interception", "URLSession", "PinLab", "!TestSupport"],

@@ -21,6 +21,8 @@ final class ExchangeDriver: RunningExchange {
         /// The transfer was cancelled, or told to go on, before its handle was known.
         var isCancelPending = false
         var isResumePending = false
+        /// Whom to tell what becomes of the route.
+        var feedback: RouteFeedback?
         /// The body source has been read from.
         var isBodyTouched = false
         var lookup: (any Stoppable)?
@@ -206,6 +208,7 @@ extension ExchangeDriver {
             state.isResumePending = false
             state.isHeldBack = false
             state.transfer = nil
+            state.feedback = RouteFeedback(head.url.origin, route)
             return state.generation
         }
         if sendsBody, case .stream(let source) = request.body,
@@ -289,6 +292,8 @@ extension ExchangeDriver {
         _ generation: UInt64, _ result: Result<TransferFacts, TransportFailure>,
         _ remote: IPAddress?
     ) {
+        let feedback = state.withLock { $0.generation == generation ? $0.feedback : nil }
+        feedback?.tell(client.resolver, result, failedAt: remote)
         heard(generation) { state, now in
             state.transfer = nil
             state.finishedGeneration = generation

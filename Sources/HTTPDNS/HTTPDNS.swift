@@ -6,7 +6,7 @@ public import HTTPDNSNames
 internal import HTTPDNSOpenSSLTrust
 internal import HTTPDNSPublicSuffix
 public import HTTPDNSResolution
-internal import HTTPDNSStatic
+internal import HTTPDNSSystem
 internal import HTTPDNSTransport
 public import HTTPDNSTrust
 
@@ -33,15 +33,16 @@ public struct HTTPDNS: Sendable {
             sources.append(try factory.backend(for: description))
         }
         sources += configuration.customResolvers
+        var options = configuration.resolverOptions
         if !configuration.overrides.isEmpty {
-            let covered = Set(configuration.overrides.keys)
-            sources = sources.map { UncoveredBackend(source: $0, covered: covered) }
-            sources.insert(StaticBackend(configuration.overrides, label: "override"), at: 0)
+            options.tables.insert(
+                FixedHostTable(configuration.overrides, label: "override"), at: 0)
         }
+        if configuration.usesHostsFile { options.tables.append(SystemHostTable.shared) }
         let verifier = try ResolverFactory.verifier(configuration.trust)
         let isPublicSuffix: @Sendable (HostName) -> Bool = { PublicSuffix.isPublicSuffix($0) }
         client = HTTPDNSClient(
-            resolver: Resolver(sources: sources, options: configuration.resolverOptions),
+            resolver: Resolver(sources: sources, bypass: SystemBackend(), options: options),
             parts: HTTPDNSClient.Parts(
                 transport: transport, verifier: verifier,
                 cookies: CookieBox(isPublicSuffix: isPublicSuffix),
@@ -59,6 +60,8 @@ public struct HTTPDNSConfiguration: Sendable {
     public var resolverOptions = ResolverOptions()
     /// Addresses that replace resolution for a host; never its identity.
     public var overrides: [HostName: [IPAddress]] = [:]
+    /// Answers from the system's hosts file first, as all programs on the machine do.
+    public var usesHostsFile = true
     /// What origins must prove, besides their names.
     public var trust = TrustPolicy()
     /// What resolvers over HTTPS must prove, besides their names.

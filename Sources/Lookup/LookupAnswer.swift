@@ -10,15 +10,19 @@ public struct LookupAnswer: Sendable, Hashable {
     public let ttlSeconds: UInt32
     /// True when it came from the cache, without asking.
     public let isCached: Bool
+    /// True when the answer's life is over; a new one is being asked for. Source: RFC 8767 §4.
+    public let isStale: Bool
     /// Sources that were asked before, and why each gave nothing usable.
     public let attempts: [LookupAttempt]
 
     public init(
-        testimony: Testimony, ttlSeconds: UInt32, isCached: Bool, attempts: [LookupAttempt] = []
+        testimony: Testimony, ttlSeconds: UInt32, isCached: Bool, isStale: Bool = false,
+        attempts: [LookupAttempt] = []
     ) {
         self.testimony = testimony
         self.ttlSeconds = ttlSeconds
         self.isCached = isCached
+        self.isStale = isStale
         self.attempts = attempts
     }
 

@@ -133,11 +133,10 @@ package struct LookupMachine: Sendable {
         guard let query = take(id) else { return [] }
         let source = sources[id.source]
         let addresses = AliasChain(testimony).addresses
-        let refused =
-            addresses.isEmpty ? [] : rules.refuses(question.name, addresses, source.isLocal)
-        guard refused.isEmpty else {
-            let list = refused.map(\.description).joined(separator: ", ")
-            note(query, .failed(.refusedAddresses(list)), now: now)
+        if !addresses.isEmpty,
+            let refusal = rules.refusal(question.name, addresses, source.isLocal)
+        {
+            note(query, .failed(.refusedAddresses(refusal)), now: now)
             return goOn(now: now)
         }
         guard settles(testimony) else {

@@ -49,10 +49,10 @@ package struct LookupRules: Sendable {
     package var strategy = LookupStrategy.ordered
     /// How long an answer that proves nothing is held back while one that does may still come.
     package var preferenceWindowMilliseconds = LookupRules.usualPreferenceWindowMilliseconds
-    /// The addresses among those answered by a source that cannot be right for the name; an answer
-    /// with one of them is not believed.
-    package var refuses: @Sendable (HostName, [IPAddress], _ isLocal: Bool) -> [IPAddress] = {
-        _, _, _ in []
+    /// What is wrong with addresses that a source answered for a name, in words; nil when they can be
+    /// right. An answer that cannot be right is not believed.
+    package var refusal: @Sendable (HostName, [IPAddress], _ isLocal: Bool) -> String? = {
+        _, _, _ in nil
     }
 
     package init() {}

@@ -76,6 +76,9 @@ package struct LookupTable<Waiter: Sendable>: Sendable {
         return told.sorted { $0.key.number < $1.key.number }.map(\.value)
     }
 
+    /// True until the waiter has been told, or has left.
+    package func isWaiting(_ id: WaiterID) -> Bool { keys[id] != nil }
+
     /// Who waits for a lookup, in no order.
     package func waiters(of key: LookupKey) -> [Waiter] { (waiting[key] ?? [:]).map(\.value) }
 

@@ -7,13 +7,17 @@ public struct ResolvedHost: Sendable, Hashable {
     public let host: Host
     /// IPv6 and IPv4 in turn, IPv6 first, each family in the order received; never empty.
     /// Source: RFC 8305 §4.
-    public let addresses: [IPAddress]
+    public private(set) var addresses: [IPAddress]
     /// The alias chain, where there is one.
     public let aliases: [WireName]
     /// Seconds the addresses may still be used: the smallest over the families.
     public let ttlSeconds: UInt32
     /// True when all addresses came from the cache.
     public let isCached: Bool
+    /// True when an address's life is over and a new answer is being asked for.
+    public let isStale: Bool
+    /// Those addresses that were made for a network without IPv4. Source: RFC 6052.
+    public private(set) var synthesised: [IPAddress] = []
     /// Who said so.
     public let source: Testimony.Source
     /// Sources that gave nothing usable before.
@@ -32,6 +36,7 @@ public struct ResolvedHost: Sendable, Hashable {
         aliases = []
         ttlSeconds = AnswerLife.maximumSeconds
         isCached = false
+        isStale = false
         source = Testimony.Source(resolver: "literal", transport: .literal, tries: 0)
         attempts = []
     }
@@ -53,6 +58,7 @@ public struct ResolvedHost: Sendable, Hashable {
         aliases = last.aliases
         ttlSeconds = usable.map(\.ttlSeconds).min() ?? 0
         isCached = usable.allSatisfy(\.isCached)
+        isStale = usable.contains(where: \.isStale)
         source = last.testimony.source
         attempts = ordered.flatMap { outcome -> [LookupAttempt] in
             switch outcome {
@@ -60,6 +66,14 @@ public struct ResolvedHost: Sendable, Hashable {
             case .failure(let failure): failure.attempts
             }
         }
+    }
+
+    /// The same with its addresses in another order, or with made ones among them.
+    package func replacing(addresses: [IPAddress], synthesised: [IPAddress]) -> ResolvedHost {
+        var other = self
+        other.addresses = addresses
+        other.synthesised = synthesised
+        return other
     }
 
     private static func failure(

@@ -17,13 +17,27 @@ public protocol ResolverBackend: Sendable {
     /// True when the answer's source proves itself (TLS), so that a middlebox cannot forge it.
     var isAuthenticated: Bool { get }
 
+    /// True when it is reached over loopback: whoever runs it owns this machine, so that loopback
+    /// addresses in its answers are no attack. False unless the back-end says otherwise.
+    var isLocal: Bool { get }
+
     /// The record types it can ask for; nil means any.
     var supportedTypes: Set<RecordType>? { get }
+
+    /// The device is on another network: connections made before are of no use. Does nothing unless the
+    /// back-end keeps some.
+    func networkDidChange()
 
     /// Asks one question.
     ///
     /// - Throws: ``QueryFailure`` when no usable answer came.
     func ask(_ question: Question, deadline: Monotonic) async throws(QueryFailure) -> Testimony
+}
+
+extension ResolverBackend {
+    public var isLocal: Bool { false }
+
+    public func networkDidChange() {}
 }
 
 /// What is asked: a name and a record type, class IN.

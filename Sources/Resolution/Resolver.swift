@@ -3,40 +3,51 @@ public import HTTPDNSNames
 package import HTTPDNSPlatform
 internal import HTTPDNSWire
 
-/// Resolves host names through an ordered chain of sources, with a cache that obeys TTLs.
+/// Resolves host names through a chain of sources, with a cache that obeys TTLs.
 ///
-/// One `Resolver` serves a whole application; every method may be called from any thread. Equal
-/// questions that are asked at the same time share one asking.
+/// One `Resolver` serves a whole application; every method may be called from any thread, and none
+/// blocks it. Equal questions that are asked at the same time share one asking.
 public final class Resolver: Sendable {
     /// The chain, most trusted first.
     public let sources: [any ResolverBackend]
+    /// Who is asked for names that ``ResolverOptions/routes`` lets pass the chain by: the system.
+    public let bypass: (any ResolverBackend)?
     public let options: ResolverOptions
 
     package let clock: any MonotonicSource
     package let alarms: any AlarmSource
     let state: Locked<ResolverState>
-    /// Part of every cache key: another chain is another scope.
-    let scope: String
+    package let cache: SharedAnswerCache
+    let network: NetworkScope
+    let events: EventHub
 
-    /// A resolver that asks `sources` one after the other until one has an answer.
+    /// A resolver that asks `sources` in the way that `options` say until one has an answer.
     public convenience init(
-        sources: [any ResolverBackend], options: ResolverOptions = ResolverOptions()
+        sources: [any ResolverBackend], bypass: (any ResolverBackend)? = nil,
+        options: ResolverOptions = ResolverOptions()
     ) {
         self.init(
-            sources: sources, options: options, clock: SystemMonotonicClock(),
+            sources: sources, bypass: bypass, options: options, clock: SystemMonotonicClock(),
             alarms: AlarmThread.shared)
     }
 
     package init(
-        sources: [any ResolverBackend], options: ResolverOptions, clock: any MonotonicSource,
-        alarms: any AlarmSource
+        sources: [any ResolverBackend], bypass: (any ResolverBackend)? = nil,
+        options: ResolverOptions, clock: any MonotonicSource, alarms: any AlarmSource
     ) {
         self.sources = sources
+        self.bypass = bypass
         self.options = options
         self.clock = clock
         self.alarms = alarms
-        scope = sources.map(\.label).joined(separator: " ")
-        state = Locked(ResolverState(cacheCapacity: options.cacheCapacity))
+        var limits = CacheLimits(entries: options.cacheEntries, octets: options.cacheOctets)
+        limits.prefetches = options.refreshesPopular
+        limits.staleSeconds = (options.staleAnswers?.maximumAge.wholeMilliseconds ?? 0) / 1_000
+        cache = SharedAnswerCache(limits: limits)
+        network = NetworkScope(
+            chain: sources.map(\.label).joined(separator: " "), network: options.network)
+        events = EventHub(observer: options.observer)
+        state = Locked(ResolverState())
     }
 
     /// Asks one question of any type.
@@ -71,44 +82,63 @@ public final class Resolver: Sendable {
         }
     }
 
+    /// Finds the addresses of a host and calls back with them, for callers that are not async.
+    ///
+    /// - Parameter completion: called once, on a thread of the library or, where nothing must be
+    ///   asked, on the caller's before this returns; it must return quickly.
+    /// - Returns: what ends the wait early; dropping it changes nothing.
+    @discardableResult
+    public func resolve(
+        _ host: Host, families: Set<IPAddress.Family>? = nil, patience: Duration? = nil,
+        completion: @escaping @Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void
+    ) -> ResolutionHandle {
+        ResolutionHandle(
+            work: startResolving(
+                host, families: families, patience: patience, deliver: completion))
+    }
+
     /// What the cache holds for a host; nil when it holds nothing. Never waits, never asks.
+    ///
+    /// With stale answers allowed, one may be stale; the next `resolve` asks for a new one.
     public func cachedAddresses(for host: HostName) -> ResolvedHost? {
         let now = clock.now()
-        let outcomes = state.withLock { state in
-            var outcomes: [IPAddress.Family: AddressGathering.Outcome] = [:]
-            for family in options.families {
-                let key = LookupKey(question: .addresses(of: host, family), scope: scope)
-                guard let hit = state.cache.answer(for: key, now: now) else { continue }
-                outcomes[family] = .success(
-                    LookupAnswer(
-                        testimony: hit.testimony, ttlSeconds: hit.secondsLeft, isCached: true))
+        var outcomes: [IPAddress.Family: AddressGathering.Outcome] = [:]
+        for family in options.families {
+            let question = Question.addresses(of: host, family)
+            if let fixed = fixedAnswer(question) {
+                outcomes[family] = .success(fixed)
+            } else if let kept = cached(
+                LookupKey(question: question, scope: currentScope), now: now)
+            {
+                outcomes[family] = .success(kept.answer)
             }
-            return outcomes
         }
-        return try? ResolvedHost(host: host, outcomes: outcomes)
+        guard let found = try? ResolvedHost(host: host, outcomes: outcomes) else { return nil }
+        return ranked(found, now: now)
     }
 
     /// True when nothing is being asked and nobody waits.
     package var isIdle: Bool { state.withLock { $0.table.isEmpty && $0.running.isEmpty } }
 
-    /// Forgets every cached answer.
+    /// Forgets every cached answer, those in the store included.
     public func removeCachedAnswers() {
-        state.withLock { $0.cache.removeAll() }
+        cache.removeAll()
+        options.store?.removeAll()
+    }
+
+    /// Forgets what is cached for one host.
+    public func removeCachedAnswers(for host: HostName) {
+        cache.remove(host)
     }
 }
 
-/// How a resolver behaves.
-public struct ResolverOptions: Sendable {
-    /// Which kinds of address are asked for unless a call says otherwise.
-    public var families: Set<IPAddress.Family> = [.ipv4, .ipv6]
-    /// How long a caller waits unless it says otherwise.
-    ///
-    /// Because: two sources may each use their 1.5 s before a third answers.
-    public var patience: Duration = .seconds(5)
-    /// Cached answers at most; a large one counts once for each KiB.
-    public var cacheCapacity = 10_000
+/// Ends the wait for addresses.
+public struct ResolutionHandle: Sendable {
+    let work: (any Stoppable)?
 
-    public init() {}
+    /// Calls back with ``LookupFailure/cancelled`` unless the answer was told already. Legal at any
+    /// moment, from any thread.
+    public func cancel() { work?.stop() }
 }
 
 extension Question {

@@ -1,6 +1,7 @@
 package import HTTPDNSLookup
 package import HTTPDNSNames
 internal import HTTPDNSPlatform
+internal import HTTPDNSWire
 
 /// The gathering of a host's addresses, families side by side.
 final class GatheringDriver: Stoppable {
@@ -14,6 +15,7 @@ final class GatheringDriver: Stoppable {
     private let host: HostName
     private let alarms: any AlarmSource
     private let clock: any MonotonicSource
+    private let resolver: Resolver
     private let deliver: @Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void
     private let state: Locked<State>
 
@@ -24,6 +26,7 @@ final class GatheringDriver: Stoppable {
         self.host = host
         alarms = resolver.alarms
         clock = resolver.clock
+        self.resolver = resolver
         self.deliver = deliver
         state = Locked(State(gathering: AddressGathering(families: families)))
     }
@@ -69,7 +72,10 @@ final class GatheringDriver: Stoppable {
             case .disarmDelay: delay.map(alarms.cancel)
             case .finish:
                 do throws(ResolutionFailure) {
-                    deliver(.success(try ResolvedHost(host: host, outcomes: outcomes)))
+                    let found = try ResolvedHost(host: host, outcomes: outcomes)
+                    resolver.translated(found) { found in
+                        self.deliver(.success(self.resolver.ranked(found, now: self.clock.now())))
+                    }
                 } catch {
                     deliver(.failure(error))
                 }
@@ -91,7 +97,7 @@ extension Resolver {
             deliver(.failure(.failed(.noSource(question: .addresses(of: name, .ipv4)))))
             return nil
         case .address(let address):
-            deliver(.success(ResolvedHost(literal: address)))
+            translated(ResolvedHost(literal: address)) { deliver(.success($0)) }
             return nil
         case .name(let name) where Resolver.isLocalhost(name):
             deliver(.success(ResolvedHost(host: host, literals: Resolver.loopback(families))))

@@ -3,73 +3,125 @@ internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 internal import HTTPDNSWire
 
-/// Everything a resolver changes, behind its one lock.
-struct ResolverState {
-    var cache: AnswerCache
-    var table = LookupTable<Waiter>()
-    var running: [LookupKey: RunningLookup] = [:]
-    /// Tells a lookup from an earlier one of the same key, so that late replies are ignored.
-    var lastSerial: UInt64 = 0
-
-    init(cacheCapacity: Int) {
-        cache = AnswerCache(capacity: cacheCapacity)
-    }
-}
-
-/// A lookup in flight.
-struct RunningLookup {
-    let serial: UInt64
-    let sources: [any ResolverBackend]
-    var machine: LookupMachine
-    var tasks: [QueryID: Task<Void, Never>] = [:]
-    var alarm: AlarmID?
-}
-
-/// A waiter's handle.
-struct WaitingLookup: Stoppable {
-    let resolver: Resolver
-    let waiter: WaiterID
-
-    func stop() {
-        resolver.leave(waiter) { _ in .cancelled }
-    }
-}
-
+// How a question comes in
 extension Resolver {
-    /// Starts or joins a lookup; `deliver` is called once, possibly before this returns.
+    /// Answers from what is kept, or starts or joins a lookup; `deliver` is called once, possibly
+    /// before this returns.
     func startLookup(
-        _ question: Question, patience: Duration?,
+        _ question: Question, patience: Duration?, use: CacheUse = .normal,
         deliver: @escaping @Sendable (Result<LookupAnswer, LookupFailure>) -> Void
     ) -> (any Stoppable)? {
         let now = clock.now()
-        let limit = now.adding(milliseconds: (patience ?? options.patience).wholeMilliseconds)
-        let key = LookupKey(question: question, scope: scope)
-        let cell = AlarmCell()
-        let entry = state.withLock { state -> Entry in
-            if let hit = state.cache.answer(for: key, now: now) {
-                return .hit(
-                    LookupAnswer(
-                        testimony: hit.testimony, ttlSeconds: hit.secondsLeft, isCached: true))
-            }
-            let joining = state.table.join(
-                key, Waiter(deliver: deliver, alarm: cell, limit: limit))
-            guard case .start = joining else { return .waiting(joining.waiter, []) }
-            return .waiting(joining.waiter, begin(key, limit: limit, now: now, in: &state))
-        }
-        guard case .waiting(let waiter, let started) = entry else {
-            if case .hit(let answer) = entry { deliver(.success(answer)) }
+        if let fixed = fixedAnswer(question) {
+            deliver(.success(fixed))
             return nil
         }
-        let alarm = alarms.schedule(at: limit) { [weak self] in
-            self?.patienceEnded(waiter, key: key)
+        let key = LookupKey(question: question, scope: currentScope)
+        var fallback: LookupAnswer?
+        if use == .normal, let kept = cached(key, now: now) {
+            guard kept.answer.isStale, !staleWait.isZero else {
+                give(kept, deliver)
+                return nil
+            }
+            fallback = kept.answer
         }
-        if !cell.set(alarm) { alarms.cancel(alarm) }
+        let limit = now.adding(milliseconds: (patience ?? options.patience).wholeMilliseconds)
+        let cell = AlarmCell()
+        let waiter = Waiter(
+            deliver: Resolver.preferring(fallback, deliver), alarm: cell, limit: limit)
+        let entry = join(key, waiter, hasFallback: fallback != nil, use: use, now: now)
+        let (id, started): (WaiterID, [StartedAction])
+        switch entry {
+        case .waiting(let waiter, let actions): (id, started) = (waiter, actions)
+        case .kept(let kept):
+            give(kept, waiter.deliver)
+            return nil
+        case .held(let result):
+            emit(.servedHeldFailure(question))
+            waiter.deliver(result)
+            return nil
+        }
+        if let fallback {
+            armFallback(id, key: key, cell: cell, answer: fallback, limit: limit, now: now)
+        } else {
+            arm(cell, at: limit) { [weak self] in self?.patienceEnded(id, key: key) }
+        }
         perform(started, key: key)
-        return WaitingLookup(resolver: self, waiter: waiter)
+        return WaitingLookup(resolver: self, waiter: id)
+    }
+
+    /// How a caller's question came in.
+    private enum Entry {
+        case kept(Kept)
+        case held(Result<LookupAnswer, LookupFailure>)
+        case waiting(WaiterID, [StartedAction])
+    }
+
+    private func join(
+        _ key: LookupKey, _ waiter: Waiter, hasFallback: Bool, use: CacheUse, now: Monotonic
+    ) -> Entry {
+        state.withLock { state in
+            // Asked again under the lock: a lookup may have ended since, and must not be repeated.
+            if use == .normal, !hasFallback, let kept = cached(key, now: now) {
+                return .kept(kept)
+            }
+            if options.holdsFailures, let held = state.failures.held(key, now: now) {
+                return .held(Resolver.result(of: held))
+            }
+            let joining = state.table.join(key, waiter)
+            guard case .start = joining else {
+                return .waiting(joining.waiter, [.emit(.joined(key.question))])
+            }
+            return .waiting(
+                joining.waiter,
+                begin(key, limit: waiter.limit, use: use, now: now, in: &state))
+        }
+    }
+
+    /// An alarm of a waiter that may have been told meanwhile.
+    private func arm(_ cell: AlarmCell, at moment: Monotonic, _ ring: @escaping @Sendable () -> Void)
+    {
+        let alarm = alarms.schedule(at: moment, ring)
+        if !cell.set(alarm) { alarms.cancel(alarm) }
+    }
+
+    /// Gives the stale answer when the new one does not come in time; the lookup goes on without its
+    /// waiter. Source: RFC 8767 §5, the client response timer.
+    private func armFallback(
+        _ id: WaiterID, key: LookupKey, cell: AlarmCell, answer: LookupAnswer, limit: Monotonic,
+        now: Monotonic
+    ) {
+        let moment = min(limit, now.adding(milliseconds: staleWait.wholeMilliseconds))
+        arm(cell, at: moment) { [weak self] in
+            guard let self else { return }
+            let waiter = state.withLock { state -> Waiter? in
+                guard state.table.isWaiting(id) else { return nil }
+                _ = state.table.join(key, Waiter.silent(until: limit))
+                return state.table.leave(id).0
+            }
+            waiter?.deliver(.success(answer))
+        }
+    }
+
+    /// A failure is never told where a stale answer is at hand. Source: RFC 8767 §4.
+    private static func preferring(
+        _ fallback: LookupAnswer?,
+        _ deliver: @escaping @Sendable (Result<LookupAnswer, LookupFailure>) -> Void
+    ) -> @Sendable (Result<LookupAnswer, LookupFailure>) -> Void {
+        guard let fallback else { return deliver }
+        return { result in
+            switch result {
+            case .success(let answer) where answer.outcome.isServerFailure:
+                deliver(.success(fallback))
+            case .failure(.exhausted), .failure(.timedOut): deliver(.success(fallback))
+            case .success, .failure: deliver(result)
+            }
+        }
     }
 
     /// Takes a waiter out and tells it why; the lookup goes on while others wait.
     func leave(_ id: WaiterID, telling why: (borrowing ResolverState) -> LookupFailure) {
+        let now = clock.now()
         let (waiter, failure, key, actions) = state.withLock { state in
             let failure = why(state)
             let (waiter, leaving) = state.table.leave(id)
@@ -77,7 +129,10 @@ extension Resolver {
                 return (waiter, failure, LookupKey?.none, [StartedAction]())
             }
             let actions = running.machine.stopped()
-            return (waiter, failure, key, apply(actions, to: &running, key: key, in: &state))
+            if running.isConsulting { state.running[key] = nil }
+            return (
+                waiter, failure, key, apply(actions, to: &running, key: key, now: now, in: &state)
+            )
         }
         if let key { perform(actions, key: key) }
         guard let waiter else { return }
@@ -93,7 +148,7 @@ extension Resolver {
                 return []
             }
             let actions = running.machine.timeReached(now: now)
-            return apply(actions, to: &running, key: key, in: &state)
+            return apply(actions, to: &running, key: key, now: now, in: &state)
         }
         perform(actions, key: key)
         leave(id) { state in
@@ -102,56 +157,45 @@ extension Resolver {
                 attempts: state.running[key]?.machine.attemptsSoFar(now: now) ?? [])
         }
     }
+}
 
-    /// How a caller's question came in.
-    private enum Entry {
-        case hit(LookupAnswer)
-        case waiting(WaiterID, [StartedAction])
-    }
-
-    /// What is to be done once the lock is free.
-    enum StartedAction: Sendable {
-        case ask(any ResolverBackend, Question, QueryID, by: Monotonic, serial: UInt64)
-        case cancel(Task<Void, Never>)
-        case arm(Monotonic, serial: UInt64)
-        case disarm(AlarmID)
-        case tell([Waiter], Result<LookupAnswer, LookupFailure>)
-    }
-
-    private func begin(
-        _ key: LookupKey, limit: Monotonic, now: Monotonic, in state: inout ResolverState
+// How a lookup runs
+extension Resolver {
+    func begin(
+        _ key: LookupKey, limit: Monotonic, use: CacheUse, now: Monotonic,
+        in state: inout ResolverState
     ) -> [StartedAction] {
-        let able = sources.filter { $0.supportedTypes?.contains(key.question.type) ?? true }
+        let (sources, rules) = plan(for: key.question, now: now, in: state)
         let usual = now.adding(milliseconds: options.patience.wholeMilliseconds)
         state.lastSerial &+= 1
         var running = RunningLookup(
-            serial: state.lastSerial, sources: able,
+            serial: state.lastSerial, sources: sources.map(\.0),
             machine: LookupMachine(
-                question: key.question,
-                sources: able.map {
-                    PlannedSource(label: $0.label, isAuthenticated: $0.isAuthenticated)
-                }, deadline: max(limit, usual)))
+                question: key.question, sources: sources.map(\.1), deadline: max(limit, usual),
+                rules: rules),
+            started: now)
+        if options.store != nil, use == .normal {
+            running.isConsulting = true
+            state.running[key] = running
+            return [.consult(key.question, serial: running.serial)]
+        }
         let actions = running.machine.start(now: now)
-        return apply(actions, to: &running, key: key, in: &state)
+        return apply(actions, to: &running, key: key, now: now, in: &state)
     }
 
     /// Turns the machine's actions into things to do, and keeps or drops the running lookup.
-    private func apply(
+    func apply(
         _ actions: [LookupMachine.Action], to running: inout RunningLookup, key: LookupKey,
-        in state: inout ResolverState
+        now: Monotonic, in state: inout ResolverState
     ) -> [StartedAction] {
         var todo: [StartedAction] = []
         var hasEnded = false
         for action in actions {
             switch action {
             case .ask(let id, let by):
-                guard id.source < running.sources.count else { continue }
-                todo.append(
-                    .ask(
-                        running.sources[id.source], key.question, id, by: by,
-                        serial: running.serial))
+                todo += ask(id, by: by, of: &running, key: key, now: now, in: &state)
             case .abandon(let id):
-                if let task = running.tasks.removeValue(forKey: id) { todo.append(.cancel(task)) }
+                todo += abandon(id, of: &running, now: now, in: &state)
             case .armAlarm(let moment):
                 if let alarm = running.alarm { todo.append(.disarm(alarm)) }
                 running.alarm = nil
@@ -159,45 +203,94 @@ extension Resolver {
             case .disarmAlarm:
                 if let alarm = running.alarm { todo.append(.disarm(alarm)) }
                 running.alarm = nil
-            case .disagree: break
+            case .disagree(let found): todo.append(.emit(.disagreed(found)))
             case .settle(let testimony, let attempts):
                 hasEnded = true
-                let answer = LookupAnswer(
-                    testimony: testimony, ttlSeconds: AnswerLife.seconds(of: testimony),
-                    isCached: false, attempts: attempts)
-                state.cache.store(testimony, for: key, now: clock.now())
-                todo.append(.tell(state.table.finish(key), .success(answer)))
+                todo += settle(
+                    testimony, attempts, of: running, key: key, now: now, in: &state)
             case .fail(let failure):
                 hasEnded = true
-                let told = finish(key, failure, by: running.machine.deadline, in: &state)
-                todo.append(.tell(told, .failure(failure)))
+                todo += fail(failure, of: running, key: key, now: now, in: &state)
             }
         }
         state.running[key] = hasEnded ? nil : running
         guard hasEnded, let limit = state.table.waiters(of: key).map(\.limit).max() else {
             return todo
         }
-        return todo + begin(key, limit: limit, now: clock.now(), in: &state)
+        return todo + begin(key, limit: limit, use: .refresh, now: now, in: &state)
+    }
+
+    private func settle(
+        _ testimony: Testimony, _ attempts: [LookupAttempt], of running: RunningLookup,
+        key: LookupKey, now: Monotonic, in state: inout ResolverState
+    ) -> [StartedAction] {
+        let life = options.lifeRules.seconds(of: testimony)
+        let answer = LookupAnswer(
+            testimony: testimony, ttlSeconds: life, isCached: false, attempts: attempts)
+        let isFailure = answer.outcome.isServerFailure
+        if isFailure {
+            if options.holdsFailures {
+                state.failures.hold(.serverFailure(testimony), for: key, now: now)
+            }
+            cache.refreshFailed(key, now: now)
+        } else {
+            state.failures.release(key)
+            cache.store(testimony, for: key, lifeSeconds: life, now: now)
+        }
+        var todo: [StartedAction] = [
+            .emit(
+                .answered(
+                    key.question, source: testimony.source.resolver,
+                    milliseconds: now.milliseconds(since: running.started)))
+        ]
+        if !isFailure, life > 0 {
+            todo.append(.keep(testimony, lifeSeconds: life))
+            if state.hot[key.question.name] != nil {
+                todo.append(.keepHot(key.question, lifeSeconds: life))
+            }
+        }
+        return todo + [.tell(state.table.finish(key), .success(answer))]
     }
 
     /// Whom a failure is told: everybody, but a time-out only those whose own time is up. One who
     /// joined late with more patience is asked for anew.
-    private func finish(
-        _ key: LookupKey, _ failure: LookupFailure, by deadline: Monotonic,
+    private func fail(
+        _ failure: LookupFailure, of running: RunningLookup, key: LookupKey, now: Monotonic,
         in state: inout ResolverState
-    ) -> [Waiter] {
-        guard case .timedOut = failure else { return state.table.finish(key) }
-        return state.table.finish(key) { $0.limit > deadline }
+    ) -> [StartedAction] {
+        let told: [Waiter]
+        if case .timedOut = failure {
+            let deadline = running.machine.deadline
+            told = state.table.finish(key) { $0.limit > deadline }
+        } else {
+            told = state.table.finish(key)
+        }
+        guard failure != .cancelled else { return [.tell(told, .failure(failure))] }
+        if options.holdsFailures { state.failures.hold(.failure(failure), for: key, now: now) }
+        cache.refreshFailed(key, now: now)
+        return [
+            .emit(
+                .failed(
+                    key.question, failure.label,
+                    milliseconds: now.milliseconds(since: running.started))),
+            .tell(told, .failure(failure)),
+        ]
     }
 
-    private func perform(_ actions: [StartedAction], key: LookupKey) {
+    func perform(_ actions: [StartedAction], key: LookupKey) {
         for action in actions {
             switch action {
+            case .consult(let question, let serial): consult(question, serial: serial, key: key)
             case .ask(let source, let question, let id, let by, let serial):
                 ask(source, question, id, by: by, serial: serial, key: key)
             case .cancel(let task): task.cancel()
             case .arm(let moment, let serial): arm(moment, serial: serial, key: key)
             case .disarm(let alarm): alarms.cancel(alarm)
+            case .keep(let testimony, let life):
+                options.store?.keep(testimony, scope: scopeText, lifeSeconds: life)
+            case .keepHot(let question, let life):
+                scheduleRefresh(of: question, lifeSeconds: life)
+            case .emit(let event): emit(event)
             case .tell(let waiters, let result):
                 for waiter in waiters {
                     waiter.alarm.close().map(alarms.cancel)
@@ -218,16 +311,11 @@ extension Resolver {
             } catch {
                 result = .failure(error)
             }
-            self?.step(key, serial: serial) { machine, now in
-                switch result {
-                case .success(let testimony): machine.answered(id, testimony, now: now)
-                case .failure(let failure): machine.failed(id, failure, now: now)
-                }
-            }
+            self?.heard(result, from: id, key: key, serial: serial)
         }
         let isWanted = state.withLock { state in
             guard state.running[key]?.serial == serial else { return false }
-            state.running[key]?.tasks[id] = task
+            state.running[key]?.queries[id]?.task = task
             return true
         }
         if !isWanted { task.cancel() }
@@ -235,7 +323,11 @@ extension Resolver {
 
     private func arm(_ moment: Monotonic, serial: UInt64, key: LookupKey) {
         let alarm = alarms.schedule(at: moment) { [weak self] in
-            self?.step(key, serial: serial) { machine, now in machine.timeReached(now: now) }
+            guard let self else { return }
+            let now = clock.now()
+            step(key, serial: serial, now: now) { running, _ in
+                running.machine.timeReached(now: now)
+            }
         }
         let isLate = state.withLock { state in
             guard state.running[key]?.serial == serial else { return true }
@@ -246,15 +338,14 @@ extension Resolver {
     }
 
     /// Feeds one event to a running lookup: lock, step, unlock, perform.
-    private func step(
-        _ key: LookupKey, serial: UInt64,
-        _ event: (inout LookupMachine, Monotonic) -> [LookupMachine.Action]
+    func step(
+        _ key: LookupKey, serial: UInt64, now: Monotonic,
+        _ event: (inout RunningLookup, inout ResolverState) -> [LookupMachine.Action]
     ) {
-        let now = clock.now()
         let actions = state.withLock { state -> [StartedAction] in
             guard var running = state.running[key], running.serial == serial else { return [] }
-            let actions = event(&running.machine, now)
-            return apply(actions, to: &running, key: key, in: &state)
+            let actions = event(&running, &state)
+            return apply(actions, to: &running, key: key, now: now, in: &state)
         }
         perform(actions, key: key)
     }

@@ -8,6 +8,11 @@ struct Waiter: Sendable {
     let alarm: AlarmCell
     /// When its patience ends.
     let limit: Monotonic
+
+    /// One that only keeps a lookup going.
+    static func silent(until limit: Monotonic) -> Waiter {
+        Waiter(deliver: { _ in }, alarm: AlarmCell(), limit: limit)
+    }
 }
 
 /// The alarm of a waiter, known only after the waiter has joined.

@@ -186,7 +186,7 @@ import Testing
     @Test func `addresses that cannot be right send the lookup on`() throws {
         var rules = LookupRules()
         let bad = try IPAddress("192.0.2.66")
-        rules.refuses = { _, addresses, _ in addresses.filter { $0 == bad } }
+        rules.refusal = { _, addresses, _ in addresses.contains(bad) ? "192.0.2.66" : nil }
         var lookup = LookupMachine(
             question: question, sources: [plain, proven], deadline: .at(5_000), rules: rules)
         _ = lookup.start(now: .zero)

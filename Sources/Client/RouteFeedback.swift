@@ -1,0 +1,51 @@
+internal import HTTPDNSExchange
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSResolution
+
+/// What a transfer taught about the addresses of its route, told to the resolver.
+struct RouteFeedback: Sendable {
+    let host: HostName
+    let addresses: [IPAddress]
+
+    /// Nil where no name was resolved.
+    init?(_ origin: Origin, _ route: Route) {
+        guard case .name(let name) = origin.host else { return nil }
+        host = name
+        addresses = route.addresses
+    }
+
+    func tell(
+        _ resolver: Resolver, _ result: Result<TransferFacts, TransportFailure>,
+        failedAt remote: IPAddress?
+    ) {
+        switch result {
+        case .success(let facts):
+            guard !facts.isReused, let remote = facts.remote,
+                let milliseconds = facts.connectedMilliseconds
+            else { return }
+            resolver.report(
+                remote.address, for: host,
+                outcome: .connected(milliseconds: Int64(milliseconds.rounded(.up))))
+        case .failure(let failure):
+            guard let outcome = failure.addressOutcome else { return }
+            for address in remote.map({ [$0] }) ?? addresses {
+                resolver.report(address, for: host, outcome: outcome)
+            }
+        }
+    }
+}
+
+extension TransportFailure {
+    /// What the failure says of the address; nil when it says nothing.
+    var addressOutcome: AddressOutcome? {
+        switch self {
+        case .cannotConnect, .handshakeFailed: .unreachable
+        case .untrusted: .untrusted
+        case .timedOut(phase: .connect): .timedOut
+        case .timedOut, .connectionLost, .malformedResponse, .headTooLarge, .bodyTooLarge,
+            .bodySourceFailed, .cancelled, .unavailable, .unexpected:
+            nil
+        }
+    }
+}

@@ -1,0 +1,249 @@
+public import HTTPDNSLookup
+public import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSWire
+
+// What is kept, and how it stays fresh
+extension Resolver {
+    /// Seconds that an answer may be over and still be used; 0 when stale answers are off.
+    var staleSeconds: Int64 {
+        (options.staleAnswers?.maximumAge.wholeMilliseconds ?? 0) / 1_000
+    }
+
+    /// How long the new answer is waited for before a stale one is given.
+    var staleWait: Duration { options.staleAnswers?.after ?? .zero }
+
+    /// What the cache holds, and whether its entry is due for a refresh.
+    func cached(_ key: LookupKey, now: Monotonic) -> Kept? {
+        guard let hit = cache.find(key, now: now, staleSeconds: staleSeconds) else { return nil }
+        return Kept(
+            answer: LookupAnswer(
+                testimony: hit.testimony, ttlSeconds: hit.secondsLeft, isCached: true,
+                isStale: hit.isStale),
+            wantsRefresh: hit.wantsRefresh)
+    }
+
+    /// Gives a kept answer out, and has it asked for again where that is due.
+    func give(
+        _ kept: Kept, _ deliver: @Sendable (Result<LookupAnswer, LookupFailure>) -> Void
+    ) {
+        let question = kept.answer.testimony.question
+        emit(kept.answer.isStale ? .servedStale(question) : .servedCached(question))
+        deliver(.success(kept.answer))
+        guard kept.wantsRefresh else { return }
+        refresh(question, because: kept.answer.isStale ? .stale : .popular)
+    }
+
+    /// Asks again for what somebody has already, behind everybody's back.
+    func refresh(_ question: Question, because reason: RefreshReason) {
+        emit(.refreshing(question, reason))
+        _ = startLookup(question, patience: nil, use: .refresh) { [weak self] result in
+            let isGood = (try? result.get())?.outcome.isServerFailure == false
+            self?.emit(isGood ? .refreshed(question) : .refreshFailed(question))
+        }
+    }
+
+    /// What is in the store, before anybody is asked.
+    func consult(_ question: Question, serial: UInt64, key: LookupKey) {
+        guard let store = options.store else { return }
+        store.find(question, scope: scopeText) { [weak self] found in
+            self?.storeAnswered(found, serial: serial, key: key)
+        }
+    }
+
+    private func storeAnswered(_ found: StoredAnswer?, serial: UInt64, key: LookupKey) {
+        let now = clock.now()
+        let (actions, isStale) = state.withLock { state -> ([StartedAction], Bool) in
+            guard var running = state.running[key], running.serial == serial,
+                running.isConsulting
+            else { return ([], false) }
+            running.isConsulting = false
+            if let found, keep(found, for: key, now: now),
+                let answer = cached(key, now: now)?.answer, !answer.isStale || staleWait.isZero
+            {
+                state.running[key] = nil
+                return ([.tell(state.table.finish(key), .success(answer))], answer.isStale)
+            }
+            let actions = running.machine.start(now: now)
+            return (apply(actions, to: &running, key: key, now: now, in: &state), false)
+        }
+        perform(actions, key: key)
+        if isStale { refresh(key.question, because: .stale) }
+    }
+
+    /// Puts what the store found into the cache with what is left of its life; false when nothing is
+    /// left that may be used.
+    private func keep(_ found: StoredAnswer, for key: LookupKey, now: Monotonic) -> Bool {
+        if found.secondsLeft > 0 {
+            let life = min(found.secondsLeft, options.lifeRules.seconds(of: found.testimony))
+            guard life > 0 else { return false }
+            cache.store(found.testimony, for: key, lifeSeconds: life, now: now)
+            return true
+        }
+        guard staleSeconds > 0, Int64(found.secondsOver) < staleSeconds else { return false }
+        // As if it had been kept for a second that ended when its life did.
+        let kept = now.adding(seconds: -Int64(found.secondsOver) - 1)
+        cache.store(found.testimony, for: key, lifeSeconds: 1, now: kept)
+        return true
+    }
+}
+
+// What an application asks for
+extension Resolver {
+    /// Finds the addresses of many hosts at once, so that they are there when they are needed.
+    ///
+    /// Equal hosts are asked once. A provider that takes several names in one request gets them so,
+    /// where its description says that it may. Nothing is thrown: each host has its own result.
+    ///
+    /// - Parameter patience: for each host; nil takes ``ResolverOptions/patience``.
+    @discardableResult
+    public func preResolve(
+        _ hosts: some Sequence<HostName>, patience: Duration? = nil
+    ) async -> [HostName: Result<ResolvedHost, ResolutionFailure>] {
+        var waiting = Set(hosts).sorted().makeIterator()
+        var results: [HostName: Result<ResolvedHost, ResolutionFailure>] = [:]
+        await withTaskGroup(
+            of: (HostName, Result<ResolvedHost, ResolutionFailure>).self
+        ) { group in
+            func startNext() {
+                guard let host = waiting.next() else { return }
+                group.addTask {
+                    do throws(ResolutionFailure) {
+                        return (
+                            host, .success(try await self.resolve(.name(host), patience: patience))
+                        )
+                    } catch {
+                        return (host, .failure(error))
+                    }
+                }
+            }
+            for _ in 0..<Resolver.preResolveAtOnce { startNext() }
+            for await (host, result) in group {
+                results[host] = result
+                startNext()
+            }
+        }
+        return results
+    }
+
+    /// Hosts in flight at once while resolving ahead.
+    ///
+    /// Because: enough to fill batches and to hide round trips, too few to flood a home router or to
+    /// use up a service's limit (20 queries a second at some).
+    static let preResolveAtOnce = 32
+
+    /// Keeps the addresses of these hosts fresh from now on: they are asked for at once, and again
+    /// shortly before their life ends, until another list replaces this one. An empty list ends it.
+    public func keepHot(_ hosts: Set<HostName>) {
+        let (old, new) = state.withLock { state in
+            let old = state.hot.filter { !hosts.contains($0.key) }.flatMap(\.value.values)
+            let new = hosts.filter { state.hot[$0] == nil }
+            var hot: [HostName: [RecordType: AlarmID]] = [:]
+            for host in hosts { hot[host] = state.hot[host] ?? [:] }
+            state.hot = hot
+            return (old, new)
+        }
+        for alarm in old { alarms.cancel(alarm) }
+        for host in new.sorted() { askAgain(for: host) }
+    }
+
+    /// Another lookup of a hot name, when nine tenths of its life are over.
+    func scheduleRefresh(of question: Question, lifeSeconds: UInt32) {
+        let milliseconds = max(Resolver.shortestHotMilliseconds, Int64(lifeSeconds) * 900)
+        let alarm = alarms.schedule(at: clock.now().adding(milliseconds: milliseconds)) {
+            [weak self] in
+            self?.askAgain(question)
+        }
+        let old = state.withLock { state -> AlarmID? in
+            state.hot[question.name] == nil
+                ? alarm : state.hot[question.name]?.updateValue(alarm, forKey: question.type)
+        }
+        if let old { alarms.cancel(old) }
+    }
+
+    /// Because: a name whose answers live no longer than a second would be asked for without end.
+    static let shortestHotMilliseconds: Int64 = 1_000
+    /// When a hot name that could not be resolved is tried again. Source: RFC 8767 §5, the failure
+    /// recheck timer.
+    static let hotRetrySeconds: UInt32 = 30
+
+    private func askAgain(for name: HostName) {
+        for family in options.families { askAgain(.addresses(of: name, family)) }
+    }
+
+    private func askAgain(_ question: Question) {
+        emit(.refreshing(question, .keptHot))
+        _ = startLookup(question, patience: nil, use: .refresh) { [weak self] result in
+            guard let self else { return }
+            let answer = try? result.get()
+            let isGood = answer?.outcome.isServerFailure == false
+            emit(isGood ? .refreshed(question) : .refreshFailed(question))
+            if !isGood || answer?.ttlSeconds == 0 {
+                scheduleRefresh(of: question, lifeSeconds: Resolver.hotRetrySeconds)
+            }
+        }
+    }
+
+    /// Tells what came of an address that this resolver gave for a host.
+    ///
+    /// Addresses that did not connect, or that presented a certificate which did not prove the host,
+    /// stand behind the others from then on; and the host's addresses are asked for again.
+    public func report(_ address: IPAddress, for host: HostName, outcome: AddressOutcome) {
+        let now = clock.now()
+        let wantsRefresh = state.withLock { state in
+            state.rank.report(address, for: host, outcome: outcome, now: now)
+            return outcome.wantsRefresh
+        }
+        emit(.reported(address, outcome))
+        guard wantsRefresh else { return }
+        let question = Question.addresses(of: host, address.family)
+        let key = LookupKey(question: question, scope: currentScope)
+        if cache.demandRefresh(key, now: now) { refresh(question, because: .reported) }
+    }
+
+    /// The device is on another network: what was learnt on the one before does not hold here.
+    ///
+    /// Health, address ranking and held failures are forgotten, back-ends drop their connections, and
+    /// the names kept hot and those asked for most are resolved anew.
+    ///
+    /// - Parameter network: names the network (an SSID, an interface, a monitor's
+    ///   fingerprint): answers are kept for each and good again when it comes back. Nil names a network
+    ///   that was never seen.
+    public func networkDidChange(_ network: String? = nil) {
+        let now = clock.now()
+        let popular = cache.popularQuestions(
+            in: currentScope, atMost: Resolver.popularAtOnce, now: now)
+        let hot = state.withLock { state in
+            state.health = [:]
+            state.rank = AddressRank()
+            state.failures = HeldFailures()
+            state.nat64 = nil
+            return Set(state.hot.keys)
+        }
+        enter(network: network)
+        for source in sources { source.networkDidChange() }
+        bypass?.networkDidChange()
+        emit(.networkChanged(network))
+        for name in hot.sorted() { askAgain(for: name) }
+        for question in popular where !hot.contains(question.name) {
+            refresh(question, because: .networkChanged)
+        }
+    }
+
+    /// Questions asked anew after a change of network, most popular first.
+    ///
+    /// Because: what a person is using now; the rest is asked for when it is wanted.
+    static let popularAtOnce = 20
+}
+
+extension LookupAnswer.Outcome {
+    var isServerFailure: Bool {
+        if case .serverFailure = self { true } else { false }
+    }
+}
+
+/// A kept answer.
+struct Kept: Sendable {
+    let answer: LookupAnswer
+    let wantsRefresh: Bool
+}

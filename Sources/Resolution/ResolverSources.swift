@@ -1,0 +1,149 @@
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSWire
+
+// Whom a lookup asks, and how they do
+extension Resolver {
+    /// The sources that can be asked for a question, as they are now, and how to go about them.
+    func plan(
+        for question: Question, now: Monotonic, in state: borrowing ResolverState
+    ) -> ([(any ResolverBackend, PlannedSource)], LookupRules) {
+        var rules = LookupRules()
+        rules.strategy = options.strategy
+        rules.preferenceWindowMilliseconds = options.preferenceWindow.wholeMilliseconds
+        var chosen = sources
+        var isRouted = false
+        switch options.routes.target(for: question.name) {
+        case .bypass?:
+            chosen = bypass.map { [$0] } ?? []
+            isRouted = true
+        case .sources(let labels)?:
+            chosen = labels.compactMap { label in
+                sources.first { $0.label == label } ?? (bypass?.label == label ? bypass : nil)
+            }
+            isRouted = true
+        case .fixed?, nil: break
+        }
+        if !isRouted {
+            let policy = options.addressPolicy
+            rules.refusal = { name, addresses, isLocal in
+                switch policy.verdict(for: name, addresses: addresses, isLocalSource: isLocal) {
+                case .acceptable: nil
+                case .refused(let refused): AddressPolicy.explanation(refused)
+                }
+            }
+        }
+        let able = chosen.filter { $0.supportedTypes?.contains(question.type) ?? true }
+        var planned: [(any ResolverBackend, PlannedSource)] = []
+        for source in able {
+            planned.append((source, plannedSource(source, now: now, in: state)))
+        }
+        return (planned, rules)
+    }
+
+    private func plannedSource(
+        _ source: any ResolverBackend, now: Monotonic, in state: borrowing ResolverState
+    ) -> PlannedSource {
+        // On a copy: whether this lookup comes to ask it is not known yet.
+        var health = state.health[source.label] ?? SourceHealth()
+        var planned = PlannedSource(
+            label: source.label, isAuthenticated: source.isAuthenticated,
+            isLocal: source.isLocal, hedgeDelayMilliseconds: health.hedgeDelayMilliseconds)
+        if case .rest(let until) = health.mayAsk(now: now) {
+            planned.restMilliseconds = until.millisecondsLeft(from: now)
+        }
+        return planned
+    }
+
+    func ask(
+        _ id: QueryID, by: Monotonic, of running: inout RunningLookup, key: LookupKey,
+        now: Monotonic, in state: inout ResolverState
+    ) -> [StartedAction] {
+        guard id.source < running.sources.count else { return [] }
+        let source = running.sources[id.source]
+        var todo: [StartedAction] = []
+        if state.health[source.label, default: SourceHealth()].mayAsk(now: now) == .probe {
+            todo.append(.emit(.probed(source: source.label)))
+        }
+        if !running.queries.isEmpty {
+            todo.append(.emit(.failedOver(key.question, to: source.label)))
+        }
+        running.queries[id] = RunningQuery(asked: now, until: by, task: nil)
+        return todo + [
+            .emit(.asked(key.question, source: source.label)),
+            .ask(source, key.question, id, by: by, serial: running.serial),
+        ]
+    }
+
+    /// A query that is left: its time is over, or it is not wanted any longer.
+    func abandon(
+        _ id: QueryID, of running: inout RunningLookup, now: Monotonic,
+        in state: inout ResolverState
+    ) -> [StartedAction] {
+        guard id.source < running.sources.count, let query = running.queries[id] else { return [] }
+        let label = running.sources[id.source].label
+        var todo: [StartedAction] = query.task.map { [.cancel($0)] } ?? []
+        running.queries[id]?.task = nil
+        if now >= query.until {
+            todo += failed(label, .timedOut(tries: 1), now: now, in: &state)
+        } else {
+            state.health[label]?.abandoned(now: now)
+        }
+        return todo
+    }
+
+    /// A source has answered or failed.
+    func heard(
+        _ result: Result<Testimony, QueryFailure>, from id: QueryID, key: LookupKey,
+        serial: UInt64
+    ) {
+        let now = clock.now()
+        var events: [StartedAction] = []
+        step(key, serial: serial, now: now) { running, state in
+            guard id.source < running.sources.count, let query = running.queries[id] else {
+                return []
+            }
+            let label = running.sources[id.source].label
+            let took = now.milliseconds(since: query.asked)
+            switch result {
+            case .success(let testimony):
+                events = answered(label, inMilliseconds: took, now: now, in: &state)
+                return running.machine.answered(id, testimony, now: now)
+            case .failure(let failure):
+                events = failed(label, failure, now: now, in: &state)
+                return running.machine.failed(id, failure, now: now)
+            }
+        }
+        perform(events, key: key)
+    }
+
+    private func answered(
+        _ label: String, inMilliseconds took: Int64, now: Monotonic,
+        in state: inout ResolverState
+    ) -> [StartedAction] {
+        let wasWell = state.health[label, default: SourceHealth()].state == .closed
+        state.health[label, default: SourceHealth()].answered(inMilliseconds: took, now: now)
+        let said = StartedAction.emit(.sourceAnswered(source: label, milliseconds: took))
+        return wasWell ? [said] : [said, .emit(.restored(source: label))]
+    }
+
+    private func failed(
+        _ label: String, _ failure: QueryFailure, now: Monotonic, in state: inout ResolverState
+    ) -> [StartedAction] {
+        var health = state.health[label] ?? SourceHealth()
+        let wasWell = health.state == .closed
+        health.failed(failure, now: now, jitter: Double.random(in: 0..<1))
+        state.health[label] = health
+        var todo: [StartedAction] = []
+        if failure != .cancelled, failure != .notCovered {
+            todo.append(.emit(.sourceFailed(source: label, failure.label)))
+        }
+        if wasWell, case .open(let until) = health.state {
+            todo.append(
+                .emit(
+                    .broke(source: label, restMilliseconds: until.millisecondsLeft(from: now))))
+        }
+        return todo
+    }
+}

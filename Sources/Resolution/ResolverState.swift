@@ -1,0 +1,72 @@
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSWire
+
+/// Everything a resolver changes behind its one lock. The cache has locks of its own, which are
+/// taken after this one and never before.
+struct ResolverState {
+    var table = LookupTable<Waiter>()
+    var running: [LookupKey: RunningLookup] = [:]
+    /// Tells a lookup from an earlier one of the same key, so that late replies are ignored.
+    var lastSerial: UInt64 = 0
+    /// How each source has done, by its label.
+    var health: [String: SourceHealth] = [:]
+    var failures = HeldFailures<LookupKey>()
+    var rank = AddressRank()
+    /// The names that are kept fresh, and the alarms that do it.
+    var hot: [HostName: [RecordType: AlarmID]] = [:]
+    /// The prefix behind which IPv4 is reached, once it is known.
+    var nat64: [NAT64Prefix]?
+}
+
+/// A lookup in flight.
+struct RunningLookup {
+    let serial: UInt64
+    let sources: [any ResolverBackend]
+    var machine: LookupMachine
+    var queries: [QueryID: RunningQuery] = [:]
+    var alarm: AlarmID?
+    /// The machine waits for what the store has to say.
+    var isConsulting = false
+    /// Some caller waits, not only a refresh.
+    let started: Monotonic
+}
+
+/// One asking of one source.
+struct RunningQuery {
+    let asked: Monotonic
+    let until: Monotonic
+    var task: Task<Void, Never>?
+}
+
+/// What a lookup does with what is kept already.
+enum CacheUse: Sendable {
+    /// What is kept is good.
+    case normal
+    /// Somebody has it already; it is to be asked for again.
+    case refresh
+}
+
+/// What is to be done once the lock is free.
+enum StartedAction: Sendable {
+    case consult(Question, serial: UInt64)
+    case ask(any ResolverBackend, Question, QueryID, by: Monotonic, serial: UInt64)
+    case cancel(Task<Void, Never>)
+    case arm(Monotonic, serial: UInt64)
+    case disarm(AlarmID)
+    case keep(Testimony, lifeSeconds: UInt32)
+    case keepHot(Question, lifeSeconds: UInt32)
+    case tell([Waiter], Result<LookupAnswer, LookupFailure>)
+    case emit(ResolverEvent)
+}
+
+/// A waiter's handle.
+struct WaitingLookup: Stoppable {
+    let resolver: Resolver
+    let waiter: WaiterID
+
+    func stop() {
+        resolver.leave(waiter) { _ in .cancelled }
+    }
+}
