@@ -47,13 +47,13 @@ public struct PinSet: Sendable, Hashable {
 
     /// The patterns that have an entry, sorted by their text.
     public var patterns: [HostPattern] {
-        entries.keys.sorted { $0.description < $1.description }
+        entries.keys.sorted { $0.distinctText < $1.distinctText }
     }
 
     /// The same text for equal sets, another for different ones.
     var canonicalText: String {
         patterns.map { pattern in
-            pattern.description + "="
+            pattern.distinctText + "="
                 + (entries[pattern] ?? []).sorted().map(\.description).joined(separator: ",")
         }.joined(separator: ";")
     }
