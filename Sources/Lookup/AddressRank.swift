@@ -20,14 +20,7 @@ package import HTTPDNSNames
 ///    the front one by one. A connection without that proof does not lift the mark.
 /// 5. Bounded: when full, the quarter that was told of longest ago is forgotten.
 package struct AddressRank: Sendable {
-    /// What came of one attempt.
-    package enum Outcome: Sendable, Hashable {
-        case connected(milliseconds: Int64)
-        case unreachable
-        case timedOut
-        /// The peer could not prove that it is the host.
-        case untrusted
-    }
+    package typealias Outcome = AddressOutcome
 
     fileprivate struct Memory: Sendable {
         var connectTime = SmoothedTime()
@@ -114,15 +107,6 @@ package struct AddressRank: Sendable {
         return interleaved(usable) + resting.map(\.address) + untrusted
     }
 
-    /// True when the outcome hints that the answer itself is out of date or forged, so that the host
-    /// should be looked up anew.
-    package static func wantsRefresh(_ outcome: Outcome) -> Bool {
-        switch outcome {
-        case .connected: false
-        case .unreachable, .timedOut, .untrusted: true
-        }
-    }
-
     private func interleaved(_ addresses: [IPAddress]) -> [IPAddress] {
         guard let leading = addresses.first?.family else { return [] }
         var first = byTime(addresses.filter { $0.family == leading })
@@ -197,5 +181,24 @@ extension AddressRank.Memory {
         let doubled = AddressRank.firstRestMilliseconds << Int64(min(failures, 4))
         failures += 1
         restsUntil = now.adding(milliseconds: min(doubled, AddressRank.longestRestMilliseconds))
+    }
+}
+
+/// What came of one attempt to connect to an address.
+public enum AddressOutcome: Sendable, Hashable {
+    case connected(milliseconds: Int64)
+    /// Refused, reset, no route.
+    case unreachable
+    case timedOut
+    /// The peer could not prove that it is the host.
+    case untrusted
+
+    /// True when the outcome hints that the answer itself is out of date or forged, so that the host
+    /// should be looked up anew.
+    package var wantsRefresh: Bool {
+        switch self {
+        case .connected: false
+        case .unreachable, .timedOut, .untrusted: true
+        }
     }
 }

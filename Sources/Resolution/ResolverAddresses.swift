@@ -10,7 +10,7 @@ extension Resolver {
         guard options.ranksAddresses, case .name(let host) = found.host,
             found.addresses.count > 1
         else { return found }
-        let ordered = state.withLock { $0.rank.ordered(found.addresses, for: host, now: now) }
+        let ordered = state.withLock { $0.rank.ordered(found.addresses, for: .name(host), now: now) }
         return found.replacing(addresses: ordered, synthesised: found.synthesised)
     }
 
@@ -25,9 +25,7 @@ extension Resolver {
             return
         }
         withPrefixes { prefixes in
-            let synthesised = prefixes.flatMap { prefix in
-                found.addresses.compactMap { prefix.synthesise($0) }
-            }
+            let synthesised = NAT64.synthesise(found.addresses, under: prefixes)
             // The IPv4 addresses stay, last: a network that was judged wrongly still gets through.
             deliver(
                 found.replacing(
@@ -44,7 +42,11 @@ extension Resolver {
                 use(known)
                 return
             }
-            let question = Question(name: NAT64.wellKnownName, type: .aaaa)
+            guard let name = try? HostName(NAT64.discoveryName) else {
+                use([])
+                return
+            }
+            let question = Question(name: name, type: .aaaa)
             _ = startLookup(question, patience: nil) { [weak self] result in
                 guard let answer = try? result.get(), !answer.outcome.isServerFailure else {
                     use([])
@@ -91,8 +93,8 @@ extension Resolver {
     /// A held failure as it was told first.
     static func result(of held: HeldFailure) -> Result<LookupAnswer, LookupFailure> {
         switch held {
-        case .failure(let failure): .failure(failure)
-        case .serverFailure(let testimony):
+        case .failed(let failure): .failure(failure)
+        case .answered(let testimony):
             .success(LookupAnswer(testimony: testimony, ttlSeconds: 0, isCached: true))
         }
     }

@@ -191,7 +191,7 @@ extension Resolver {
     public func report(_ address: IPAddress, for host: HostName, outcome: AddressOutcome) {
         let now = clock.now()
         let wantsRefresh = state.withLock { state in
-            state.rank.report(address, for: host, outcome: outcome, now: now)
+            state.rank.report(address, for: .name(host), outcome: outcome, now: now)
             return outcome.wantsRefresh
         }
         emit(.reported(address, outcome))
@@ -215,8 +215,8 @@ extension Resolver {
             in: currentScope, atMost: Resolver.popularAtOnce, now: now)
         let hot = state.withLock { state in
             state.health = [:]
-            state.rank = AddressRank()
-            state.failures = HeldFailures()
+            state.rank.networkChanged()
+            state.failures.removeAll()
             state.nat64 = nil
             return Set(state.hot.keys)
         }

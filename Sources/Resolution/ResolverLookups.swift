@@ -65,7 +65,7 @@ extension Resolver {
             if use == .normal, !hasFallback, let kept = cached(key, now: now) {
                 return .kept(kept)
             }
-            if options.holdsFailures, let held = state.failures.held(key, now: now) {
+            if options.holdsFailures, let held = state.failures.held(for: key, now: now) {
                 return .held(Resolver.result(of: held))
             }
             let joining = state.table.join(key, waiter)
@@ -230,7 +230,7 @@ extension Resolver {
         let isFailure = answer.outcome.isServerFailure
         if isFailure {
             if options.holdsFailures {
-                state.failures.hold(.serverFailure(testimony), for: key, now: now)
+                state.failures.hold(.answered(testimony), for: key, now: now)
             }
             cache.refreshFailed(key, now: now)
         } else {
@@ -266,7 +266,7 @@ extension Resolver {
             told = state.table.finish(key)
         }
         guard failure != .cancelled else { return [.tell(told, .failure(failure))] }
-        if options.holdsFailures { state.failures.hold(.failure(failure), for: key, now: now) }
+        if options.holdsFailures { state.failures.hold(.failed(failure), for: key, now: now) }
         cache.refreshFailed(key, now: now)
         return [
             .emit(

@@ -20,7 +20,7 @@ public struct ResolverOptions: Sendable {
     /// being asked; 0 lets the first answer count.
     public var preferenceWindow: Duration = .milliseconds(500)
     /// Names that are resolved elsewhere: by the system, by some of the sources, or by a table.
-    public var routes = RoutingRules()
+    public var routes = RoutingRules.none
     /// Which addresses cannot be right for a public name. Names that ``routes`` sends elsewhere are
     /// their rule's business.
     public var addressPolicy = AddressPolicy.standard

@@ -129,9 +129,9 @@ import Testing
     }
 
     @Test func `a failure asks for a new lookup, a connection does not`() {
-        #expect(!AddressRank.wantsRefresh(.connected(milliseconds: 1)))
+        #expect(!AddressOutcome.connected(milliseconds: 1).wantsRefresh)
         #expect(
-            [.unreachable, .timedOut, .untrusted].allSatisfy { AddressRank.wantsRefresh($0) })
+            [AddressOutcome.unreachable, .timedOut, .untrusted].allSatisfy(\.wantsRefresh))
     }
 
     @Test func `what is told of longest ago is forgotten first, and no more is kept than told`() {

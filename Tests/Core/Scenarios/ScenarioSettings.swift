@@ -80,7 +80,7 @@ struct ScenarioSettings {
                 FixedHostTable(
                     [try HostName(first): try values.dropFirst().map { try IPAddress($0) }],
                     label: "table"))
-        case "routes": options.routes = try RoutingRules(parsing: values.joined(separator: " "))
+        case "routes": options.routes = try RoutingRules(values.joined(separator: " "))
         case "nat64":
             options.nat64 = first == "detect" ? .detect : .off
         default: return false
