@@ -1,4 +1,4 @@
-package import HTTPDNSLookup
+internal import HTTPDNSLookup
 package import HTTPDNSNames
 package import HTTPDNSPlatform
 internal import HTTPDNSStatic

@@ -44,6 +44,8 @@ package struct LookupMachine: Sendable {
         /// Wake the machine by ``LookupMachine/timeReached(now:)`` then; replaces an earlier alarm.
         case armAlarm(Monotonic)
         case disarmAlarm
+        /// Its addresses cannot be right.
+        case refuse(QueryID, [IPAddress])
         /// What was believed and what was not differ.
         case disagree(Disagreement)
         case settle(Testimony, attempts: [LookupAttempt])
@@ -91,6 +93,7 @@ package struct LookupMachine: Sendable {
 
     private struct Held: Sendable {
         let testimony: Testimony
+        let since: Monotonic
         let until: Monotonic
     }
 
@@ -134,10 +137,12 @@ package struct LookupMachine: Sendable {
         let source = sources[id.source]
         let addresses = AliasChain(testimony).addresses
         if !addresses.isEmpty,
-            let refusal = rules.refusal(question.name, addresses, source.isLocal)
+            case .refused(let refused) = rules.policy.verdict(
+                for: question.name, addresses: addresses, isLocalSource: source.isLocal)
         {
-            note(query, .failed(.refusedAddresses(refusal)), now: now)
-            return goOn(now: now)
+            let explained = AddressPolicy.explanation(refused)
+            note(query, .failed(.refusedAddresses(explained)), now: now)
+            return [.refuse(id, refused)] + goOn(now: now)
         }
         guard settles(testimony) else {
             secondBest = secondBest ?? testimony
@@ -146,10 +151,10 @@ package struct LookupMachine: Sendable {
             return goOn(now: now)
         }
         if source.isAuthenticated || !provenMayCome {
-            if held == nil || source.isAuthenticated { return settle(testimony) }
+            if held == nil || source.isAuthenticated { return settle(testimony, now: now) }
         } else if held == nil {
             let window = now.adding(milliseconds: rules.preferenceWindowMilliseconds)
-            held = Held(testimony: testimony, until: min(window, deadline))
+            held = Held(testimony: testimony, since: now, until: min(window, deadline))
         }
         return goOn(now: now)
     }
@@ -195,7 +200,9 @@ package struct LookupMachine: Sendable {
     // MARK: What follows from an event
 
     private mutating func goOn(now: Monotonic) -> [Action] {
-        if let held, !provenMayCome || now >= held.until { return settle(held.testimony) }
+        if let held, !provenMayCome || now >= held.until {
+            return settle(held.testimony, now: now)
+        }
         var actions: [Action] = []
         while let next = nextSource(now: now) { actions.append(ask(next, now: now)) }
         guard !pending.isEmpty else { return conclude(isLate: now >= deadline) }
@@ -283,9 +290,13 @@ package struct LookupMachine: Sendable {
 
     // MARK: The end
 
-    private mutating func settle(_ testimony: Testimony) -> [Action] {
+    private mutating func settle(_ testimony: Testimony, now: Monotonic) -> [Action] {
         var last: [Action] = []
-        if let held, let found = Disagreement(proven: testimony, unproven: held.testimony) {
+        if let held, held.testimony != testimony,
+            let found = Disagreement(
+                authenticated: testimony, plain: held.testimony,
+                millisecondsApart: held.since.milliseconds(since: now))
+        {
             last.append(.disagree(found))
         }
         return end(last + [.settle(testimony, attempts: attempts)])

@@ -1,5 +1,3 @@
-package import HTTPDNSNames
-
 /// In which way the sources of a chain are asked.
 public enum LookupStrategy: Sendable, Hashable {
     /// One after the other: the next is asked when one has failed or its time is up. Each question goes
@@ -49,36 +47,12 @@ package struct LookupRules: Sendable {
     package var strategy = LookupStrategy.ordered
     /// How long an answer that proves nothing is held back while one that does may still come.
     package var preferenceWindowMilliseconds = LookupRules.usualPreferenceWindowMilliseconds
-    /// What is wrong with addresses that a source answered for a name, in words; nil when they can be
-    /// right. An answer that cannot be right is not believed.
-    package var refusal: @Sendable (HostName, [IPAddress], _ isLocal: Bool) -> String? = {
-        _, _, _ in nil
-    }
+    /// Which addresses are not believed.
+    package var policy = AddressPolicy.off
 
     package init() {}
 
     /// Because: a trusted source that is asked at the same time is one or two round trips behind plain
     /// DNS; half a second hears it on a slow mobile network, and delays nothing where it is in time.
     package static let usualPreferenceWindowMilliseconds: Int64 = 500
-}
-
-/// A source that proves itself and one that does not said different things about one name: evidence,
-/// not a verdict, for services answer by place and by load.
-public struct Disagreement: Sendable, Hashable {
-    public let question: Question
-    /// What was believed.
-    public let proven: Testimony
-    /// What the other source said.
-    public let unproven: Testimony
-
-    /// Nil when both say the same: the same code and the same set of addresses.
-    package init?(proven: Testimony, unproven: Testimony) {
-        let isSame =
-            proven.code == unproven.code
-            && Set(AliasChain(proven).addresses) == Set(AliasChain(unproven).addresses)
-        guard !isSame else { return nil }
-        question = proven.question
-        self.proven = proven
-        self.unproven = unproven
-    }
 }

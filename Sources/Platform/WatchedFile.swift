@@ -1,5 +1,5 @@
 internal import CHTTPDNSSystem
-package import HTTPDNSNames
+internal import HTTPDNSNames
 
 /// A small text file of the system's that is read again when it has changed.
 ///

@@ -1,26 +1,27 @@
 internal import HTTPDNSLookup
 internal import HTTPDNSPlatform
+internal import Synchronization
 
 /// The number under which answers of one chain on one network are kept.
 final class NetworkScope: Sendable {
     private struct State {
         var scopes: [String: LookupScope] = [:]
         var text: String
-        var current: LookupScope
         var lastNumber: UInt32 = 0
     }
 
     private let chain: String
     private let state: Locked<State>
+    /// Read at every look into the cache, by any thread: no lock.
+    private let number = Atomic<UInt32>(0)
 
     init(chain: String, network: String?) {
         self.chain = chain
         let text = NetworkScope.text(chain, network)
-        let first = LookupScope(number: 0)
-        state = Locked(State(scopes: [text: first], text: text, current: first))
+        state = Locked(State(scopes: [text: LookupScope(number: 0)], text: text))
     }
 
-    var current: LookupScope { state.withLock { $0.current } }
+    var current: LookupScope { LookupScope(number: number.load(ordering: .acquiring)) }
 
     /// The same, readable and equal after a restart: what the store keeps answers under.
     var text: String { state.withLock { $0.text } }
@@ -32,12 +33,13 @@ final class NetworkScope: Sendable {
             guard let network else {
                 // Never come back to, so it is not remembered; and never the same after a restart.
                 state.text = NetworkScope.text(chain, "change \(state.lastNumber)")
-                state.current = new
+                number.store(new.number, ordering: .releasing)
                 return
             }
             state.text = NetworkScope.text(chain, network)
-            state.current = state.scopes[state.text] ?? new
-            state.scopes[state.text] = state.current
+            let scope = state.scopes[state.text] ?? new
+            state.scopes[state.text] = scope
+            number.store(scope.number, ordering: .releasing)
         }
     }
 

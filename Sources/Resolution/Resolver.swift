@@ -97,39 +97,8 @@ public final class Resolver: Sendable {
                 host, families: families, patience: patience, deliver: completion))
     }
 
-    /// What the cache holds for a host; nil when it holds nothing. Never waits, never asks.
-    ///
-    /// With stale answers allowed, one may be stale; the next `resolve` asks for a new one.
-    public func cachedAddresses(for host: HostName) -> ResolvedHost? {
-        let now = clock.now()
-        var outcomes: [IPAddress.Family: AddressGathering.Outcome] = [:]
-        for family in options.families {
-            let question = Question.addresses(of: host, family)
-            if let fixed = fixedAnswer(question) {
-                outcomes[family] = .success(fixed)
-            } else if let kept = cached(
-                LookupKey(question: question, scope: currentScope), now: now)
-            {
-                outcomes[family] = .success(kept.answer)
-            }
-        }
-        guard let found = try? ResolvedHost(host: host, outcomes: outcomes) else { return nil }
-        return ranked(found, now: now)
-    }
-
     /// True when nothing is being asked and nobody waits.
     package var isIdle: Bool { state.withLock { $0.table.isEmpty && $0.running.isEmpty } }
-
-    /// Forgets every cached answer, those in the store included.
-    public func removeCachedAnswers() {
-        cache.removeAll()
-        options.store?.removeAll()
-    }
-
-    /// Forgets what is cached for one host.
-    public func removeCachedAnswers(for host: HostName) {
-        cache.remove(host)
-    }
 }
 
 /// Ends the wait for addresses.

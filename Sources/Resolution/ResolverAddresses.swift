@@ -77,7 +77,7 @@ extension Resolver {
             testimony: testimony, ttlSeconds: Resolver.fixedSeconds, isCached: false)
     }
 
-    private func fixedAddresses(_ name: HostName) -> ([IPAddress], label: String)? {
+    func fixedAddresses(_ name: HostName) -> ([IPAddress], label: String)? {
         for table in options.tables {
             if let addresses = table.addresses(of: name) { return (addresses, table.label) }
         }

@@ -15,7 +15,7 @@ extension Resolver {
 
     /// What the cache holds, and whether its entry is due for a refresh.
     func cached(_ key: LookupKey, now: Monotonic) -> Kept? {
-        guard let hit = cache.find(key, now: now, staleSeconds: staleSeconds) else { return nil }
+        guard let hit = cache.find(key, now: now, staleness: staleSeconds) else { return nil }
         return Kept(
             answer: LookupAnswer(
                 testimony: hit.testimony, ttlSeconds: hit.secondsLeft, isCached: true,
@@ -28,18 +28,24 @@ extension Resolver {
         _ kept: Kept, _ deliver: @Sendable (Result<LookupAnswer, LookupFailure>) -> Void
     ) {
         let question = kept.answer.testimony.question
-        emit(kept.answer.isStale ? .servedStale(question) : .servedCached(question))
+        let store = kept.answer.isStale ? ResolverEvent.Store.stale : .cache
+        emit(.served(ResolverEvent.Subject(question), from: store))
         deliver(.success(kept.answer))
-        guard kept.wantsRefresh else { return }
-        refresh(question, because: kept.answer.isStale ? .stale : .popular)
+        if kept.wantsRefresh { refresh(question, isAhead: !kept.answer.isStale) }
     }
 
-    /// Asks again for what somebody has already, behind everybody's back.
-    func refresh(_ question: Question, because reason: RefreshReason) {
-        emit(.refreshing(question, reason))
+    /// Asks again for what somebody has already, or will want.
+    func refresh(
+        _ question: Question, isAhead: Bool,
+        then: @escaping @Sendable (LookupAnswer?) -> Void = { _ in }
+    ) {
+        let subject = ResolverEvent.Subject(question)
+        if isAhead { emit(.prefetched(subject)) }
         _ = startLookup(question, patience: nil, use: .refresh) { [weak self] result in
-            let isGood = (try? result.get())?.outcome.isServerFailure == false
-            self?.emit(isGood ? .refreshed(question) : .refreshFailed(question))
+            var good: LookupAnswer?
+            if let answer = try? result.get(), !answer.outcome.isServerFailure { good = answer }
+            self?.emit(good == nil ? .refreshFailed(subject) : .refreshed(subject))
+            then(good)
         }
     }
 
@@ -59,16 +65,21 @@ extension Resolver {
             else { return ([], false) }
             running.isConsulting = false
             if let found, keep(found, for: key, now: now),
-                let answer = cached(key, now: now)?.answer, !answer.isStale || staleWait.isZero
+                let answer = cached(key, now: now)?.answer, !answer.isStale || staleWait == .zero
             {
                 state.running[key] = nil
-                return ([.tell(state.table.finish(key), .success(answer))], answer.isStale)
+                return (
+                    [
+                        .emit(.served(running.subject, from: .disk)),
+                        .tell(state.table.finish(key), .success(answer)),
+                    ], answer.isStale
+                )
             }
             let actions = running.machine.start(now: now)
             return (apply(actions, to: &running, key: key, now: now, in: &state), false)
         }
         perform(actions, key: key)
-        if isStale { refresh(key.question, because: .stale) }
+        if isStale { refresh(key.question, isAhead: false) }
     }
 
     /// Puts what the store found into the cache with what is left of its life; false when nothing is
@@ -172,15 +183,9 @@ extension Resolver {
     }
 
     private func askAgain(_ question: Question) {
-        emit(.refreshing(question, .keptHot))
-        _ = startLookup(question, patience: nil, use: .refresh) { [weak self] result in
-            guard let self else { return }
-            let answer = try? result.get()
-            let isGood = answer?.outcome.isServerFailure == false
-            emit(isGood ? .refreshed(question) : .refreshFailed(question))
-            if !isGood || answer?.ttlSeconds == 0 {
-                scheduleRefresh(of: question, lifeSeconds: Resolver.hotRetrySeconds)
-            }
+        refresh(question, isAhead: true) { [weak self] answer in
+            guard answer.map({ $0.ttlSeconds == 0 }) ?? true else { return }
+            self?.scheduleRefresh(of: question, lifeSeconds: Resolver.hotRetrySeconds)
         }
     }
 
@@ -190,15 +195,14 @@ extension Resolver {
     /// stand behind the others from then on; and the host's addresses are asked for again.
     public func report(_ address: IPAddress, for host: HostName, outcome: AddressOutcome) {
         let now = clock.now()
-        let wantsRefresh = state.withLock { state in
+        state.withLock { state in
             state.rank.report(address, for: .name(host), outcome: outcome, now: now)
-            return outcome.wantsRefresh
         }
-        emit(.reported(address, outcome))
-        guard wantsRefresh else { return }
+        guard outcome.wantsRefresh else { return }
         let question = Question.addresses(of: host, address.family)
-        let key = LookupKey(question: question, scope: currentScope)
-        if cache.demandRefresh(key, now: now) { refresh(question, because: .reported) }
+        cache.demandRefresh(LookupKey(question: question, scope: currentScope))
+        // The cache says who asks, and that nobody does a moment after an answer.
+        _ = cachedHost(for: host)
     }
 
     /// The device is on another network: what was learnt on the one before does not hold here.
@@ -210,9 +214,8 @@ extension Resolver {
     ///   fingerprint): answers are kept for each and good again when it comes back. Nil names a network
     ///   that was never seen.
     public func networkDidChange(_ network: String? = nil) {
-        let now = clock.now()
-        let popular = cache.popularQuestions(
-            in: currentScope, atMost: Resolver.popularAtOnce, now: now)
+        let popular = cache.entries(in: currentScope, limit: Resolver.popularAtOnce)
+            .map(\.question)
         let hot = state.withLock { state in
             state.health = [:]
             state.rank.networkChanged()
@@ -223,10 +226,10 @@ extension Resolver {
         enter(network: network)
         for source in sources { source.networkDidChange() }
         bypass?.networkDidChange()
-        emit(.networkChanged(network))
+        emit(.networkChanged)
         for name in hot.sorted() { askAgain(for: name) }
         for question in popular where !hot.contains(question.name) {
-            refresh(question, because: .networkChanged)
+            refresh(question, isAhead: true)
         }
     }
 

@@ -1,4 +1,4 @@
-internal import HTTPDNSLookup
+package import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 internal import HTTPDNSWire
@@ -7,11 +7,14 @@ internal import HTTPDNSWire
 extension Resolver {
     /// Answers from what is kept, or starts or joins a lookup; `deliver` is called once, possibly
     /// before this returns.
-    func startLookup(
+    package func startLookup(
         _ question: Question, patience: Duration?, use: CacheUse = .normal,
         deliver: @escaping @Sendable (Result<LookupAnswer, LookupFailure>) -> Void
     ) -> (any Stoppable)? {
         let now = clock.now()
+        let subject = ResolverEvent.Subject(question)
+        let deliver = use == .normal ? counting(subject, from: now, deliver) : deliver
+        if use == .normal { emit(.began(subject)) }
         if let fixed = fixedAnswer(question) {
             deliver(.success(fixed))
             return nil
@@ -19,7 +22,7 @@ extension Resolver {
         let key = LookupKey(question: question, scope: currentScope)
         var fallback: LookupAnswer?
         if use == .normal, let kept = cached(key, now: now) {
-            guard kept.answer.isStale, !staleWait.isZero else {
+            guard kept.answer.isStale, staleWait != .zero else {
                 give(kept, deliver)
                 return nil
             }
@@ -37,7 +40,7 @@ extension Resolver {
             give(kept, waiter.deliver)
             return nil
         case .held(let result):
-            emit(.servedHeldFailure(question))
+            emit(.served(subject, from: .held))
             waiter.deliver(result)
             return nil
         }
@@ -70,11 +73,31 @@ extension Resolver {
             }
             let joining = state.table.join(key, waiter)
             guard case .start = joining else {
-                return .waiting(joining.waiter, [.emit(.joined(key.question))])
+                return .waiting(
+                    joining.waiter, [.emit(.joined(ResolverEvent.Subject(key.question)))])
             }
             return .waiting(
                 joining.waiter,
                 begin(key, limit: waiter.limit, use: use, now: now, in: &state))
+        }
+    }
+
+    /// Counts the end of a caller's question.
+    private func counting(
+        _ subject: ResolverEvent.Subject, from begun: Monotonic,
+        _ deliver: @escaping @Sendable (Result<LookupAnswer, LookupFailure>) -> Void
+    ) -> @Sendable (Result<LookupAnswer, LookupFailure>) -> Void {
+        { [weak self] result in
+            if let self {
+                let ending: ResolverEvent.Ending =
+                    switch result {
+                    case .success(let answer): ResolverEvent.Ending(answer)
+                    case .failure(let failure): ResolverEvent.Ending(failure)
+                    }
+                let took = clock.now().milliseconds(since: begun)
+                emit(.ended(subject, ending, milliseconds: took))
+            }
+            deliver(result)
         }
     }
 
@@ -173,7 +196,7 @@ extension Resolver {
             machine: LookupMachine(
                 question: key.question, sources: sources.map(\.1), deadline: max(limit, usual),
                 rules: rules),
-            started: now)
+            subject: ResolverEvent.Subject(key.question))
         if options.store != nil, use == .normal {
             running.isConsulting = true
             state.running[key] = running
@@ -203,6 +226,11 @@ extension Resolver {
             case .disarmAlarm:
                 if let alarm = running.alarm { todo.append(.disarm(alarm)) }
                 running.alarm = nil
+            case .refuse(let id, let addresses):
+                guard id.source < running.sources.count else { continue }
+                let label = running.sources[id.source].label
+                todo.append(
+                    .emit(.addressesRefused(running.subject, source: label, addresses)))
             case .disagree(let found): todo.append(.emit(.disagreed(found)))
             case .settle(let testimony, let attempts):
                 hasEnded = true
@@ -228,28 +256,36 @@ extension Resolver {
         let answer = LookupAnswer(
             testimony: testimony, ttlSeconds: life, isCached: false, attempts: attempts)
         let isFailure = answer.outcome.isServerFailure
+        var todo: [StartedAction] = []
         if isFailure {
-            if options.holdsFailures {
-                state.failures.hold(.answered(testimony), for: key, now: now)
-            }
-            cache.refreshFailed(key, now: now)
+            todo += hold(.answered(testimony), for: key, now: now, in: &state)
         } else {
             state.failures.release(key)
             cache.store(testimony, for: key, lifeSeconds: life, now: now)
-        }
-        var todo: [StartedAction] = [
-            .emit(
-                .answered(
-                    key.question, source: testimony.source.resolver,
-                    milliseconds: now.milliseconds(since: running.started)))
-        ]
-        if !isFailure, life > 0 {
-            todo.append(.keep(testimony, lifeSeconds: life))
-            if state.hot[key.question.name] != nil {
-                todo.append(.keepHot(key.question, lifeSeconds: life))
+            if life > 0 {
+                todo.append(.keep(testimony, lifeSeconds: life))
+                if state.hot[key.question.name] != nil {
+                    todo.append(.keepHot(key.question, lifeSeconds: life))
+                }
             }
         }
         return todo + [.tell(state.table.finish(key), .success(answer))]
+    }
+
+    /// Holds a failure, and has what is kept under its key left alone for a while.
+    private func hold(
+        _ failure: HeldFailure, for key: LookupKey, now: Monotonic, in state: inout ResolverState
+    ) -> [StartedAction] {
+        cache.refreshFailed(key, now: now)
+        guard options.holdsFailures,
+            let until = state.failures.hold(failure, for: key, now: now)
+        else { return [] }
+        return [
+            .emit(
+                .failureHeld(
+                    ResolverEvent.Subject(key.question),
+                    milliseconds: until.millisecondsLeft(from: now)))
+        ]
     }
 
     /// Whom a failure is told: everybody, but a time-out only those whose own time is up. One who
@@ -266,15 +302,8 @@ extension Resolver {
             told = state.table.finish(key)
         }
         guard failure != .cancelled else { return [.tell(told, .failure(failure))] }
-        if options.holdsFailures { state.failures.hold(.failed(failure), for: key, now: now) }
-        cache.refreshFailed(key, now: now)
-        return [
-            .emit(
-                .failed(
-                    key.question, failure.label,
-                    milliseconds: now.milliseconds(since: running.started))),
-            .tell(told, .failure(failure)),
-        ]
+        return hold(.failed(failure), for: key, now: now, in: &state)
+            + [.tell(told, .failure(failure))]
     }
 
     func perform(_ actions: [StartedAction], key: LookupKey) {

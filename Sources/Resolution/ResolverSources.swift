@@ -25,15 +25,7 @@ extension Resolver {
             isRouted = true
         case .fixed?, nil: break
         }
-        if !isRouted {
-            let policy = options.addressPolicy
-            rules.refusal = { name, addresses, isLocal in
-                switch policy.verdict(for: name, addresses: addresses, isLocalSource: isLocal) {
-                case .acceptable: nil
-                case .refused(let refused): AddressPolicy.explanation(refused)
-                }
-            }
-        }
+        rules.policy = isRouted ? .off : options.addressPolicy
         let able = chosen.filter { $0.supportedTypes?.contains(question.type) ?? true }
         var planned: [(any ResolverBackend, PlannedSource)] = []
         for source in able {
@@ -66,12 +58,14 @@ extension Resolver {
         if state.health[source.label, default: SourceHealth()].mayAsk(now: now) == .probe {
             todo.append(.emit(.probed(source: source.label)))
         }
-        if !running.queries.isEmpty {
-            todo.append(.emit(.failedOver(key.question, to: source.label)))
+        let subject = ResolverEvent.Subject(key.question)
+        if let last = running.lastFailed {
+            todo.append(.emit(.failedOver(subject, from: last, to: source.label)))
         }
+        running.lastFailed = nil
         running.queries[id] = RunningQuery(asked: now, until: by, task: nil)
         return todo + [
-            .emit(.asked(key.question, source: source.label)),
+            .emit(.asked(subject, source: source.label)),
             .ask(source, key.question, id, by: by, serial: running.serial),
         ]
     }
@@ -86,7 +80,9 @@ extension Resolver {
         var todo: [StartedAction] = query.task.map { [.cancel($0)] } ?? []
         running.queries[id]?.task = nil
         if now >= query.until {
-            todo += failed(label, .timedOut(tries: 1), now: now, in: &state)
+            running.lastFailed = label
+            todo += failed(
+                label, .timedOut(tries: 1), running.subject, now: now, in: &state)
         } else {
             state.health[label]?.abandoned(now: now)
         }
@@ -108,10 +104,13 @@ extension Resolver {
             let took = now.milliseconds(since: query.asked)
             switch result {
             case .success(let testimony):
-                events = answered(label, inMilliseconds: took, now: now, in: &state)
+                events = answered(
+                    label, running.subject, inMilliseconds: took, now: now, in: &state)
+                running.lastFailed = label
                 return running.machine.answered(id, testimony, now: now)
             case .failure(let failure):
-                events = failed(label, failure, now: now, in: &state)
+                events = failed(label, failure, running.subject, now: now, in: &state)
+                if failure != .notCovered { running.lastFailed = label }
                 return running.machine.failed(id, failure, now: now)
             }
         }
@@ -119,30 +118,31 @@ extension Resolver {
     }
 
     private func answered(
-        _ label: String, inMilliseconds took: Int64, now: Monotonic,
-        in state: inout ResolverState
+        _ label: String, _ subject: ResolverEvent.Subject, inMilliseconds took: Int64,
+        now: Monotonic, in state: inout ResolverState
     ) -> [StartedAction] {
         let wasWell = state.health[label, default: SourceHealth()].state == .closed
         state.health[label, default: SourceHealth()].answered(inMilliseconds: took, now: now)
-        let said = StartedAction.emit(.sourceAnswered(source: label, milliseconds: took))
+        let said = StartedAction.emit(.answered(subject, source: label, milliseconds: took))
         return wasWell ? [said] : [said, .emit(.restored(source: label))]
     }
 
     private func failed(
-        _ label: String, _ failure: QueryFailure, now: Monotonic, in state: inout ResolverState
+        _ label: String, _ failure: QueryFailure, _ subject: ResolverEvent.Subject,
+        now: Monotonic, in state: inout ResolverState
     ) -> [StartedAction] {
         var health = state.health[label] ?? SourceHealth()
         let wasWell = health.state == .closed
         health.failed(failure, now: now, jitter: Double.random(in: 0..<1))
         state.health[label] = health
-        var todo: [StartedAction] = []
-        if failure != .cancelled, failure != .notCovered {
-            todo.append(.emit(.sourceFailed(source: label, failure.label)))
+        var todo: [StartedAction] = [.emit(.failed(subject, source: label, failure))]
+        if case .overQuota(let milliseconds) = failure {
+            todo.append(
+                .emit(.overQuota(source: label, retryAfterMilliseconds: milliseconds)))
         }
         if wasWell, case .open(let until) = health.state {
             todo.append(
-                .emit(
-                    .broke(source: label, restMilliseconds: until.millisecondsLeft(from: now))))
+                .emit(.broke(source: label, milliseconds: until.millisecondsLeft(from: now))))
         }
         return todo
     }

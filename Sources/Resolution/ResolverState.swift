@@ -29,8 +29,9 @@ struct RunningLookup {
     var alarm: AlarmID?
     /// The machine waits for what the store has to say.
     var isConsulting = false
-    /// Some caller waits, not only a refresh.
-    let started: Monotonic
+    let subject: ResolverEvent.Subject
+    /// The source that gave nothing usable last, until the next one is asked.
+    var lastFailed: String?
 }
 
 /// One asking of one source.
@@ -41,7 +42,7 @@ struct RunningQuery {
 }
 
 /// What a lookup does with what is kept already.
-enum CacheUse: Sendable {
+package enum CacheUse: Sendable {
     /// What is kept is good.
     case normal
     /// Somebody has it already; it is to be asked for again.

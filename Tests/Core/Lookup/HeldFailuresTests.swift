@@ -7,7 +7,7 @@ import Testing
     typealias Held = HeldFailures<LookupKey>
 
     private static func key(_ name: String = "api.example.test") throws -> LookupKey {
-        LookupKey(question: try Said.question(name), scope: "")
+        LookupKey(question: try Said.question(name), scope: LookupScope(number: 0))
     }
 
     private static func timedOut() throws -> HeldFailure {

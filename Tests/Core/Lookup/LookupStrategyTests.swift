@@ -52,7 +52,7 @@ import Testing
         let forged = try says("192.0.2.66", "plain")
         #expect(lookup.answered(one, forged, now: .at(3)) == [.armAlarm(.at(503))])
         let truth = try says("192.0.2.1", "proven")
-        let evidence = try #require(Disagreement(proven: truth, unproven: forged))
+        let evidence = try #require(Disagreement(authenticated: truth, plain: forged, millisecondsApart: -117))
         #expect(
             lookup.answered(zero, truth, now: .at(120)) == [
                 .disarmAlarm, .disagree(evidence), .settle(truth, attempts: []),
@@ -101,7 +101,7 @@ import Testing
         let denial = Said.nothing(.noSuchName, soa: 30, to: question, by: "plain")
         #expect(lookup.answered(one, denial, now: .at(3)) == [.armAlarm(.at(503))])
         let truth = try says("192.0.2.1", "proven")
-        let evidence = try #require(Disagreement(proven: truth, unproven: denial))
+        let evidence = try #require(Disagreement(authenticated: truth, plain: denial, millisecondsApart: -6))
         #expect(
             lookup.answered(zero, truth, now: .at(9)) == [
                 .disarmAlarm, .disagree(evidence), .settle(truth, attempts: []),
@@ -154,7 +154,7 @@ import Testing
                 .ask(one, by: .at(5_000)), .armAlarm(.at(504)),
             ])
         let truth = try says("192.0.2.1", "proven")
-        let evidence = try #require(Disagreement(proven: truth, unproven: answer))
+        let evidence = try #require(Disagreement(authenticated: truth, plain: answer, millisecondsApart: -46))
         #expect(
             lookup.answered(one, truth, now: .at(50)) == [
                 .disarmAlarm, .disagree(evidence), .settle(truth, attempts: []),
@@ -184,23 +184,29 @@ import Testing
     }
 
     @Test func `addresses that cannot be right send the lookup on`() throws {
+        let question = try Said.question("www.example.com")
         var rules = LookupRules()
-        let bad = try IPAddress("192.0.2.66")
-        rules.refusal = { _, addresses, _ in addresses.contains(bad) ? "192.0.2.66" : nil }
+        rules.policy = .standard
         var lookup = LookupMachine(
             question: question, sources: [plain, proven], deadline: .at(5_000), rules: rules)
         _ = lookup.start(now: .zero)
-        let lie = try Said.addresses(["192.0.2.1", "192.0.2.66"], to: question)
+        let lie = try Said.addresses(["93.184.216.34", "10.0.0.1"], to: question)
+        let bad = try IPAddress("10.0.0.1")
         #expect(
             lookup.answered(zero, lie, now: .at(2)) == [
-                .ask(one, by: .at(5_000)), .armAlarm(.at(5_000)),
+                .refuse(zero, [bad]), .ask(one, by: .at(5_000)), .armAlarm(.at(5_000)),
             ])
-        let attempt = LookupAttempt(
-            resolver: "plain", reason: .failed(.refusedAddresses("192.0.2.66")), milliseconds: 2)
-        let again = LookupAttempt(
-            resolver: "proven", reason: .failed(.refusedAddresses("192.0.2.66")), milliseconds: 1)
-        let failure = LookupFailure.exhausted(question: question, attempts: [attempt, again])
-        #expect(lookup.answered(one, lie, now: .at(3)) == [.disarmAlarm, .fail(failure)])
+        let why = LookupAttempt.Reason.failed(
+            .refusedAddresses(AddressPolicy.explanation([bad])))
+        let attempts = [
+            LookupAttempt(resolver: "plain", reason: why, milliseconds: 2),
+            LookupAttempt(resolver: "proven", reason: why, milliseconds: 1),
+        ]
+        let failure = LookupFailure.exhausted(question: question, attempts: attempts)
+        #expect(
+            lookup.answered(one, lie, now: .at(3)) == [
+                .refuse(one, [bad]), .disarmAlarm, .fail(failure),
+            ])
         #expect(failure.label == "refused_addresses")
     }
 

@@ -64,6 +64,9 @@ final class ScriptedAlarms: AlarmSource {
         }
     }
 
+    /// When the next alarm is due.
+    var nextMoment: Monotonic? { state.withLock { $0.waiting.values.map(\.moment).min() } }
+
     func cancel(_ id: AlarmID) { state.withLock { $0.waiting[id.number] = nil } }
 
     /// Rings what is due, in the order of the moments, or in the other one.

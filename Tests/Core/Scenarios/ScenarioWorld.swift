@@ -49,10 +49,10 @@ final class ScenarioWorld {
         var options = settings.options
         options.observer = { event in
             seen.withLock { seen in
-                seen.events.append("\(event)")
+                seen.events.append(ScenarioWorld.text(event))
                 switch event {
                 case .asked: seen.begun += 1
-                case .sourceAnswered, .sourceFailed: seen.heard += 1
+                case .answered, .failed: seen.heard += 1
                 default: break
                 }
             }
@@ -85,14 +85,15 @@ final class ScenarioWorld {
         do { try perform(moment.words) } catch {
             throw Scenario.Fault(line: moment.line, reason: "\(error)")
         }
-        await settle()
+        await settle(until: moment)
         return difference(from: moment)
     }
 
-    /// Waits until everything begun has arrived and everything replied has been heard.
-    private func settle() async {
+    /// Waits until everything begun has arrived, everything replied has been heard, and what is
+    /// expected has happened; a while longer, in case more does.
+    private func settle(until moment: Scenario.Moment? = nil) async {
         var quiet = 0
-        for _ in 0..<200_000 where quiet < 20 {
+        while quiet < (moment.map { difference(from: $0) == nil } ?? true ? 20 : 5_000) {
             let isQuiet = seen.withLock { $0.begun == $0.arrived && $0.replied <= $0.heard }
             quiet = isQuiet ? quiet + 1 : 0
             await Task.yield()
@@ -131,7 +132,7 @@ extension ScenarioWorld {
         case ("ask", 2...): try ask(rest)
         case ("resolve", 1...): try resolve(rest)
         case ("cached", 1):
-            let host = resolver.cachedAddresses(for: try HostName(rest[0]))
+            let host = resolver.cachedHost(for: try HostName(rest[0]))
             tell("cache has \(host.map { ScenarioWorld.text($0) } ?? "nothing")")
         case ("leave", 1): waiters.removeValue(forKey: rest[0])?.stop()
         case ("report", 3...): try report(rest)
@@ -226,6 +227,35 @@ extension ScenarioWorld {
 
 // How results are written
 extension ScenarioWorld {
+    static func text(_ event: ResolverEvent) -> String {
+        switch event {
+        case .began(let subject): "began \(subject)"
+        case .joined(let subject): "joined \(subject)"
+        case .served(let subject, let store): "served \(store.rawValue) \(subject)"
+        case .asked(let subject, let source): "asked \(source) \(subject)"
+        case .answered(let subject, let source, _): "answered \(source) \(subject)"
+        case .failed(let subject, let source, let failure):
+            "failed \(source) \(subject) \(failure.label)"
+        case .failedOver(let subject, let from, let to):
+            "failed over \(subject) from \(from) to \(to)"
+        case .ended(let subject, let ending, _): "ended \(subject) \(ending.rawValue)"
+        case .refreshed(let subject): "refreshed \(subject)"
+        case .refreshFailed(let subject): "refresh failed \(subject)"
+        case .prefetched(let subject): "prefetched \(subject)"
+        case .failureHeld(let subject, let time): "failure held \(subject) \(time)"
+        case .evicted(let count): "evicted \(count)"
+        case .broke(let source, _): "broke \(source)"
+        case .probed(let source): "probed \(source)"
+        case .restored(let source): "restored \(source)"
+        case .overQuota(let source, _): "over quota \(source)"
+        case .addressesRefused(let subject, let source, _): "refused \(source) \(subject)"
+        case .disagreed(let found):
+            "disagreed \(found.authenticated.source.resolver) \(found.plain.source.resolver)"
+        case .networkChanged: "network changed"
+        case .storeFailed: "store failed"
+        }
+    }
+
     static func text(_ result: Result<LookupAnswer, LookupFailure>) -> String {
         switch result {
         case .failure(let failure): return "failed \(failure.label)"
