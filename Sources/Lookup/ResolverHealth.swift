@@ -128,7 +128,8 @@ package struct SourceHealth: Sendable, Hashable {
     private func jittered(_ jitter: Double) -> Int64 {
         let part = jitter > 0 ? min(jitter, 1) : 0
         let factor = 0.8 + 0.4 * part
-        let exact = (Double(backOffMilliseconds) * factor).rounded()
+        // Rounded by hand, here and below: `rounded()` needs libm, which a core does not link.
+        let exact = Double(backOffMilliseconds) * factor + 0.5
         return min(Int64(exact), SourceHealth.longestBackOffMilliseconds)
     }
 }
@@ -159,7 +160,12 @@ package struct SmoothedTime: Sendable, Hashable {
 
     /// What nearly every measurement keeps: the smoothed time and four deviations, rounded up.
     package var upperMilliseconds: Int64? {
-        milliseconds.map { Int64(($0 + 4 * deviationMilliseconds).rounded(.up)) }
+        milliseconds.map { smoothed in
+            let exact = smoothed + 4 * deviationMilliseconds
+            // An hour and four times that at most: the conversion cannot trap.
+            let whole = Int64(exact)
+            return Double(whole) < exact ? whole + 1 : whole
+        }
     }
 }
 

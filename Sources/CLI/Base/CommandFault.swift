@@ -1,3 +1,5 @@
+internal import HTTPDNSNames
+
 /// Why a command could not do its work: one line for people, and the exit code.
 package struct CommandFault: Error, Sendable, Hashable {
     /// What is wrong with what, and what was expected. May hold text of the user or the network:

@@ -1,3 +1,5 @@
+internal import HTTPDNSNames
+
 /// What was typed after the command's name, told apart. Pure: nothing is looked up or opened.
 ///
 /// Options may stand anywhere; `--name value`, `--name=value`, `-n value` and `-nvalue` are alike;

@@ -12,7 +12,7 @@ package enum Nearest {
     }
 
     /// Letters to insert, remove, replace, or swap with their neighbour, to come from one to other.
-    static func distance(_ from: [UInt8], _ to: [UInt8]) -> Int {
+    private static func distance(_ from: [UInt8], _ to: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...to.count)
         for (row, letter) in from.enumerated() {
