@@ -103,7 +103,7 @@ extension Demo {
                 + Story.milliseconds(first), took: ContinuousClock.now - sent)
         let kept = httpdns.resolver.cachedAddresses(for: world.shop)
         story.fact(
-            "cache", "\(kept?.addresses[0].description ?? "-"), \(kept?.ttlSeconds ?? 0) s left")
+            "cache", "\(kept?.first?.description ?? "-"), \(kept?.secondsLeft ?? 0) s left")
         let questions = world.httpDNS.record.requests.count
         story.claim(
             "HTTP-DNS was asked once for all of this", questions == 1 && kept != nil,

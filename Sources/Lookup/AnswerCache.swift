@@ -1,145 +1,319 @@
 package import HTTPDNSNames
 internal import HTTPDNSWire
 
-/// Keeps answers for as long as they say, and not longer. Bounded; does no I/O and reads no clock.
+/// Keeps answers for as long as they say, and a while longer for those who take stale ones. Bounded;
+/// does no I/O and reads no clock.
 ///
 /// Rules:
-/// 1. An answer is found only before the moment its TTL ends; what is left of the TTL is handed out.
-/// 2. An answer whose life is 0 is not stored (see ``AnswerLife``), and removes what stood there.
-/// 3. An answer takes as many places as it has KiB, so that many large answers cannot take more
-///    memory than as many places of small ones; one that is larger than the cache is not stored.
-/// 4. When full, the victim is found by SIEVE: a hand walks from the oldest to the newest entry, spares
-///    those read since it last came by, and takes the first that was not. One scan over many names
-///    therefore does not push out the names in use. Source: Zhang et al., NSDI 2024.
+/// 1. An answer is found before the moment its life ends, and after it only by a caller who takes
+///    answers that are so long over (RFC 8767); what is left of its life is handed out, rounded up.
+/// 2. An answer of life 0 is not stored. One that settles the question takes away what stood there; a
+///    failure leaves it, so that a failing source never costs a usable stale answer.
+/// 3. `wantsRefresh` is told to one reader: the first of a stale answer, of one that was demanded anew,
+///    or, where the limits prefetch, of one read twice whose life has less than a tenth left. Then to
+///    nobody until a new answer is stored or ``CacheLimits/recheckSeconds`` have passed.
+/// 4. Entries and octets are bounded. The victim is found by SIEVE: a hand walks from the oldest to the
+///    newest entry, spares those read since it last came by, and takes the first that was not, or whose
+///    use is over. One scan over many names therefore does not push out the names in use. Source: Zhang
+///    et al., NSDI 2024.
+/// 5. An answer larger than all the room is not stored, and pushes nothing out.
+///
+/// Every operation on one key costs a constant, spread over many; a hit allocates nothing before its
+/// answer is opened.
 package struct AnswerCache: Sendable {
-    private struct Slot: Sendable {
-        let key: LookupKey
-        /// Nil in a free slot, so that it holds no memory.
-        var testimony: Testimony?
-        let places: Int
-        var expires: Monotonic
-        var wasRead: Bool
-        var newer: Int?
-        var older: Int?
+    package let limits: CacheLimits
+    let hashing: KeyedHash
+    var arena = CacheArena()
+    var index = CacheIndex()
+    var sources = SourceTable()
+    var newest = 0
+    var oldest = 0
+    var hand = 0
+    var evictions = 0
+    /// Entries kept.
+    package internal(set) var count = 0
+
+    package init(limits: CacheLimits = CacheLimits(), hashing: KeyedHash = KeyedHash()) {
+        self.limits = limits
+        self.hashing = hashing
     }
 
-    /// Because: an app speaks to tens of hosts, a crawler to thousands; at 1 KiB a place this bounds
-    /// the cache near 10 MB.
-    package static let defaultCapacity = 10_000
+    /// The reads after which a name counts as in use, and those that are counted at most.
+    ///
+    /// Because: two reads are the fewest that a single visitor does not make.
+    private static let usedReads: UInt64 = 2
+    private static let maximumReads: UInt64 = 3
+    /// Source: unbound's rule: the last tenth of the life.
+    private static let prefetchShare: Int64 = 10
 
-    private let capacity: Int
-    /// Places taken.
-    private var used = 0
-    private var slots: [Slot] = []
-    private var free: [Int] = []
-    private var index: [LookupKey: Int] = [:]
-    private var newest: Int?
-    private var oldest: Int?
-    private var hand: Int?
-
-    /// - Parameter capacity: places, each for one answer of the usual size; at least 1.
-    package init(capacity: Int = AnswerCache.defaultCapacity) {
-        self.capacity = max(1, capacity)
+    package var statistics: CacheStatistics {
+        var statistics = CacheStatistics()
+        statistics.entries = count
+        statistics.octets = arena.words.count * 8 + index.octets + sources.octets
+        statistics.evictions = evictions
+        return statistics
     }
 
-    package var count: Int { index.count }
+    /// The longest walk that a search can take, for tests of the hash.
+    package var longestWalk: Int { index.longestWalk }
+}
 
-    /// The answer for `key` with the seconds left, rounded up to at least 1; nil when there is none
-    /// or its time is over.
-    package mutating func answer(
-        for key: LookupKey, now: Monotonic
-    ) -> (testimony: Testimony, secondsLeft: UInt32)? {
-        guard let at = index[key] else { return nil }
-        let left = slots[at].expires.millisecondsLeft(from: now)
-        guard left > 0, let testimony = slots[at].testimony else {
-            remove(at)
+// MARK: Finding
+
+extension AnswerCache {
+    /// Finds an answer and opens it.
+    ///
+    /// - Parameter staleness: how many seconds it may be over; 0: not at all.
+    package mutating func find(
+        _ key: LookupKey, now: Monotonic, staleness: Int64 = 0
+    ) -> CacheHit? {
+        let hit = key.withPacked(hashing) { find($0, now: now, staleness: staleness) } ?? nil
+        return hit?.opened(for: key.question)
+    }
+
+    /// Finds an answer, to be opened by the caller.
+    package mutating func find(
+        _ key: PackedKey, now: Monotonic, staleness: Int64
+    ) -> PackedHit? {
+        guard let found = read(key, now: now, staleness: staleness) else { return nil }
+        let at = found.at
+        return PackedHit(
+            answer: PackedAnswer(octets: arena.answer(at), form: arena.form(at)),
+            lifeSeconds: arena.lifeSeconds(at), source: sources[arena.source(at)],
+            secondsLeft: found.secondsLeft, isStale: found.isStale,
+            wantsRefresh: found.wantsRefresh)
+    }
+
+    /// Finds the addresses at the end of an answer, without a record and without allocating. No address
+    /// at all: the answer is known, and has none.
+    package mutating func addresses(
+        _ key: PackedKey, _ family: IPAddress.Family, now: Monotonic, staleness: Int64
+    ) -> CachedAddresses? {
+        guard let found = read(key, now: now, staleness: staleness) else { return nil }
+        var addresses = CachedAddresses(
+            secondsLeft: found.secondsLeft, isStale: found.isStale,
+            wantsRefresh: found.wantsRefresh)
+        let form = arena.form(found.at)
+        arena.withAnswer(found.at) { octets in
+            let width = family == .ipv4 ? 4 : 16
+            var start = 0
+            var count = 0
+            if form.contains(.isCompact) {
+                start = form.contains(.hasTTL) ? 4 : 0
+                count = (octets.count - start) / width
+            } else if form.contains(.hasAddresses) {
+                start = 1
+                count = Int(octets[0])
+            }
+            if count > CachedAddresses.capacity { addresses.markIncomplete() }
+            for position in 0..<min(count, CachedAddresses.capacity) {
+                addresses.append(family, octets, start + position * width)
+            }
+        }
+        return addresses
+    }
+
+    /// What a reader learns of an entry besides its answer.
+    private struct Found {
+        let at: Int
+        let secondsLeft: UInt32
+        let isStale: Bool
+        let wantsRefresh: Bool
+    }
+
+    @inline(__always)
+    private mutating func read(_ key: PackedKey, now: Monotonic, staleness: Int64) -> Found? {
+        let at = index.find(key, in: arena)
+        guard at != 0 else { return nil }
+        let moment = AnswerCache.milliseconds(now)
+        let left = arena.expiry(at) - moment
+        guard left > 0 else { return readStale(at, over: -left, now: moment, staleness) }
+        let reads = countRead(at)
+        let isWanted =
+            arena.has(CacheEntry.Mark.forced, at)
+            || limits.prefetches && reads >= AnswerCache.usedReads
+                && left * AnswerCache.prefetchShare < Int64(arena.lifeSeconds(at)) * 1_000
+        return Found(
+            at: at, secondsLeft: UInt32(truncatingIfNeeded: (left + 999) / 1_000),
+            isStale: false, wantsRefresh: isWanted && claim(at, now: moment))
+    }
+
+    private mutating func readStale(
+        _ at: Int, over: Int64, now: Int64, _ staleness: Int64
+    ) -> Found? {
+        guard staleness > 0, over / 1_000 < staleness else {
+            if over / 1_000 >= max(staleness, limits.staleSeconds) { remove(at) }
             return nil
         }
-        slots[at].wasRead = true
-        // At most 604 800: the life given to `store` is capped, so the sum cannot overflow.
-        return (testimony, UInt32(clamping: (left + 999) / 1_000))
+        _ = countRead(at)
+        return Found(
+            at: at, secondsLeft: limits.staleReplySeconds, isStale: true,
+            wantsRefresh: claim(at, now: now))
     }
 
-    package mutating func store(_ testimony: Testimony, for key: LookupKey, now: Monotonic) {
-        let life = AnswerLife.seconds(of: testimony)
-        if let at = index[key] { remove(at) }
-        let places = AnswerCache.places(for: testimony)
-        guard life > 0, places <= capacity else { return }
-        while used + places > capacity { evict() }
-        insert(
-            Slot(
-                key: key, testimony: testimony, places: places,
-                expires: now.adding(seconds: Int64(life)), wasRead: false, newer: nil,
-                older: newest))
+    /// Counts a read; how many there were since the answer was stored. Writes only while there is
+    /// something to count, so that readers of names in use leave the memory alone.
+    @inline(__always)
+    private mutating func countRead(_ at: Int) -> UInt64 {
+        let word = arena.word(0, of: at)
+        let reads = word >> CacheEntry.readsShift & AnswerCache.maximumReads
+        let popularity = word >> CacheEntry.popularityShift & 0xFF
+        guard
+            reads < AnswerCache.maximumReads || popularity < 0xFF
+                || word & CacheEntry.Mark.read == 0
+        else { return reads }
+        let more: UInt64 = reads < AnswerCache.maximumReads ? 1 : 0
+        arena.set(
+            0, of: at,
+            to: (word | CacheEntry.Mark.read) + more << CacheEntry.readsShift
+                + (popularity < 0xFF ? 1 : 0) << CacheEntry.popularityShift)
+        return reads + more
+    }
+
+    /// True for the one who may refresh now.
+    private mutating func claim(_ at: Int, now: Int64) -> Bool {
+        let second = AnswerCache.second(now)
+        guard second >= arena.retrySecond(at) else { return false }
+        arena.setRetrySecond(at, to: AnswerCache.later(second, CacheLimits.recheckSeconds))
+        return true
+    }
+
+    @inline(__always)
+    static func milliseconds(_ moment: Monotonic) -> Int64 {
+        max(0, moment.nanoseconds) / 1_000_000
+    }
+
+    static func second(_ milliseconds: Int64) -> UInt32 {
+        UInt32(clamping: milliseconds / 1_000)
+    }
+
+    static func later(_ second: UInt32, _ by: UInt32) -> UInt32 {
+        let (sum, overflow) = second.addingReportingOverflow(by)
+        return overflow ? .max : sum
+    }
+}
+
+// MARK: Changing
+
+extension AnswerCache {
+    /// Stores an answer for so many seconds from now, 7 days at most; see rules 2 and 5.
+    package mutating func store(
+        _ testimony: Testimony, for key: LookupKey, lifeSeconds: UInt32, now: Monotonic
+    ) {
+        let life = min(lifeSeconds, AnswerLife.maximumSeconds)
+        let answer = PackedAnswer(testimony, for: key.question, lifeSeconds: life)
+        let isSettled = testimony.code == .noError || testimony.code == .noSuchName
+        _ = key.withPacked(hashing) { packed in
+            if life > 0 {
+                place(answer, testimony.source, packed, lifeSeconds: life, now: now)
+            } else if isSettled {
+                remove(index.find(packed, in: arena))
+            }
+        }
+    }
+
+    /// Asks for a refresh of an entry: the next reader is told, unless one is on its way or the entry
+    /// was stored this very moment. False when there is none.
+    @discardableResult
+    package mutating func demandRefresh(_ key: LookupKey) -> Bool {
+        change(key) { cache, at in cache.arena.mark(CacheEntry.Mark.forced, at) }
+    }
+
+    /// A refresh gave nothing: nobody is told to try again for ``CacheLimits/recheckSeconds``.
+    package mutating func refreshFailed(_ key: LookupKey, now: Monotonic) {
+        let second = AnswerCache.second(AnswerCache.milliseconds(now))
+        change(key) { cache, at in
+            cache.arena.setRetrySecond(
+                at, to: AnswerCache.later(second, CacheLimits.recheckSeconds))
+        }
+    }
+
+    @discardableResult
+    private mutating func change(
+        _ key: LookupKey, _ body: (inout AnswerCache, Int) -> Void
+    ) -> Bool {
+        key.withPacked(hashing) { packed in
+            let at = index.find(packed, in: arena)
+            guard at != 0 else { return false }
+            body(&self, at)
+            return true
+        } ?? false
+    }
+
+    package mutating func remove(_ key: LookupKey) {
+        _ = key.withPacked(hashing) { packed in remove(index.find(packed, in: arena)) }
     }
 
     package mutating func removeAll() {
-        self = AnswerCache(capacity: capacity)
+        let evictions = evictions
+        self = AnswerCache(limits: limits, hashing: hashing)
+        self.evictions = evictions
+    }
+
+    /// Removes every answer for a name, of whatever type and scope. Walks over all entries.
+    package mutating func remove(_ host: HostName) {
+        remove { $0.question.name == host }
+    }
+
+    /// Removes what was learned in a scope. Walks over all entries.
+    package mutating func remove(in scope: LookupScope) {
+        removePlaces { cache, at in
+            UInt32(truncatingIfNeeded: cache.arena.word(3, of: at)) == scope.number
+        }
     }
 
     package mutating func remove(where isUnwanted: (LookupKey) -> Bool) {
-        for (key, at) in index where isUnwanted(key) { remove(at) }
+        removePlaces { cache, at in cache.key(at).map(isUnwanted) ?? true }
     }
 
-    private mutating func insert(_ slot: Slot) {
-        let at: Int
-        if let reused = free.popLast() {
-            slots[reused] = slot
-            at = reused
-        } else {
-            at = slots.count
-            slots.append(slot)
+    private mutating func removePlaces(_ isUnwanted: (AnswerCache, Int) -> Bool) {
+        var at = oldest
+        while at != 0 {
+            let next = arena.newer(at)
+            if isUnwanted(self, at) { remove(at) }
+            at = next
         }
-        index[slot.key] = at
-        used += slot.places
-        if let newest { slots[newest].newer = at }
-        newest = at
-        oldest = oldest ?? at
     }
 
-    private mutating func evict() {
-        var candidate = hand ?? oldest
-        while let at = candidate, slots[at].wasRead {
-            slots[at].wasRead = false
-            candidate = slots[at].newer ?? oldest
+    /// The keys of a scope, the most read first: what to ask for again when the network has changed.
+    package func entries(in scope: LookupScope, limit: Int = .max) -> [(key: LookupKey, reads: Int)]
+    {
+        var found: [(at: Int, reads: Int)] = []
+        var at = oldest
+        while at != 0 {
+            if UInt32(truncatingIfNeeded: arena.word(3, of: at)) == scope.number {
+                found.append((at, arena.popularity(at)))
+            }
+            at = arena.newer(at)
         }
-        guard let victim = candidate else { return }
-        hand = slots[victim].newer
-        remove(victim)
-    }
-
-    private mutating func remove(_ at: Int) {
-        let slot = slots[at]
-        if hand == at { hand = slot.newer }
-        if let newer = slot.newer { slots[newer].older = slot.older } else { newest = slot.older }
-        if let older = slot.older { slots[older].newer = slot.newer } else { oldest = slot.newer }
-        index[slot.key] = nil
-        used -= slot.places
-        slots[at].testimony = nil
-        free.append(at)
-    }
-
-    /// How many KiB an answer takes, begun ones counted: an estimate from above.
-    private static func places(for testimony: Testimony) -> Int {
-        1 + testimony.answers.reduce(0) { $0 + octets($1) } / 1_024
-    }
-
-    /// Because: a record and its arrays take about 100 octets besides what they hold.
-    private static func octets(_ record: ResourceRecord) -> Int {
-        let held: Int
-        switch record.data {
-        case .name(let name): held = name.octets.count
-        case .txt(let strings): held = strings.reduce(0) { $0 + 32 + $1.count }
-        case .service(let binding):
-            held = binding.parameters.reduce(0) { $0 + 48 + $1.value.count }
-        case .caa(_, let tag, let value): held = tag.count + value.count
-        case .opaque(let octets): held = octets.count
-        // At most two names of 255 octets.
-        case .soa: held = 510
-        case .mx(_, let exchange): held = exchange.octets.count
-        case .srv(_, _, _, let target): held = target.octets.count
-        case .address: held = 16
+        found.sort { $0.reads > $1.reads }
+        return found.prefix(limit).compactMap { entry in
+            key(entry.at).map { ($0, entry.reads) }
         }
-        return 100 + record.name.octets.count + held
+    }
+
+    private func key(_ at: Int) -> LookupKey? {
+        LookupKey(word: arena.word(3, of: at), octets: arena.key(at))
+    }
+}
+
+extension CachedAddresses {
+    @inline(__always)
+    fileprivate mutating func append(
+        _ family: IPAddress.Family, _ octets: UnsafeRawBufferPointer, _ at: Int
+    ) {
+        switch family {
+        case .ipv4:
+            let low = UInt32(
+                bigEndian: octets.loadUnaligned(fromByteOffset: at, as: UInt32.self))
+            append(.ipv4, high: 0, low: UInt64(low))
+        case .ipv6:
+            append(
+                .ipv6,
+                high: UInt64(
+                    bigEndian: octets.loadUnaligned(fromByteOffset: at, as: UInt64.self)),
+                low: UInt64(
+                    bigEndian: octets.loadUnaligned(fromByteOffset: at + 8, as: UInt64.self)))
+        }
     }
 }

@@ -10,6 +10,9 @@ public struct LookupAnswer: Sendable, Hashable {
     public let ttlSeconds: UInt32
     /// True when it came from the cache, without asking.
     public let isCached: Bool
+    /// True when its life was over, and it was given because the resolver may serve stale answers.
+    /// Source: RFC 8767.
+    public var isStale = false
     /// Sources that were asked before, and why each gave nothing usable.
     public let attempts: [LookupAttempt]
 
@@ -203,26 +206,35 @@ struct AliasChain: Sendable {
     }
 }
 
-/// How long an answer lives.
-package enum AnswerLife {
+/// How long an answer lives by what it says itself: the smallest TTL of its chain, or the negative TTL.
+package struct AnswerLife: Sendable, Hashable {
     /// Source: RFC 8767 §4 recommends a cap of 7 days on stored TTLs.
     package static let maximumSeconds: UInt32 = 604_800
     /// Source: RFC 2308 §5: "one to three hours have been found to work well"; we take the larger.
     package static let maximumNegativeSeconds: UInt32 = 10_800
 
-    /// Seconds to keep an answer: the smallest TTL of its chain, or the negative TTL; 0: not at all.
-    ///
-    /// A server failure is not kept here: it says nothing about the name.
-    package static func seconds(of testimony: Testimony) -> UInt32 {
+    /// 0: it must not be kept.
+    package let seconds: UInt32
+    /// No such name, or no record of that type.
+    package let isNegative: Bool
+
+    /// A server failure has no life: it says nothing about the name.
+    package init(of testimony: Testimony) {
         let chain = AliasChain(testimony)
+        isNegative = chain.end.isEmpty || testimony.code != .noError
         switch testimony.code {
         case .noError where !chain.end.isEmpty:
-            return min(chain.ttlSeconds ?? 0, maximumSeconds)
+            seconds = min(chain.ttlSeconds ?? 0, AnswerLife.maximumSeconds)
         case .noError, .noSuchName:
-            guard let negative = testimony.negativeTTLSeconds else { return 0 }
-            return min(negative, chain.ttlSeconds ?? negative, maximumNegativeSeconds)
+            let negative = testimony.negativeTTLSeconds ?? 0
+            seconds = min(
+                negative, chain.ttlSeconds ?? negative, AnswerLife.maximumNegativeSeconds)
         default:
-            return 0
+            seconds = 0
         }
+    }
+
+    package static func seconds(of testimony: Testimony) -> UInt32 {
+        AnswerLife(of: testimony).seconds
     }
 }

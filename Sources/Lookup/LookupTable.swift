@@ -1,15 +1,3 @@
-/// What makes two lookups the same: they then share one asking and one cache entry.
-package struct LookupKey: Sendable, Hashable {
-    package let question: Question
-    /// Which chain of sources is asked, and under which parameters; one resolver, one scope.
-    package let scope: String
-
-    package init(question: Question, scope: String) {
-        self.question = question
-        self.scope = scope
-    }
-}
-
 /// Names one waiter of one lookup.
 package struct WaiterID: Sendable, Hashable {
     package let number: UInt64

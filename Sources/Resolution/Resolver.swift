@@ -14,9 +14,12 @@ public final class Resolver: Sendable {
 
     package let clock: any MonotonicSource
     package let alarms: any AlarmSource
-    let state: Locked<ResolverState>
+    let state = Locked(ResolverState())
+    /// Asked without the lock above, and again under it before a question goes out.
+    package let cache: SharedAnswerCache
+    let scopes = ScopeTable()
     /// Part of every cache key: another chain is another scope.
-    let scope: String
+    let scope: LookupScope
 
     /// A resolver that asks `sources` one after the other until one has an answer.
     public convenience init(
@@ -35,8 +38,8 @@ public final class Resolver: Sendable {
         self.options = options
         self.clock = clock
         self.alarms = alarms
-        scope = sources.map(\.label).joined(separator: " ")
-        state = Locked(ResolverState(cacheCapacity: options.cacheCapacity))
+        scope = scopes.scope(sources.map(\.label).joined(separator: " "))
+        cache = SharedAnswerCache(limits: options.cacheLimits)
     }
 
     /// Asks one question of any type.
@@ -71,30 +74,8 @@ public final class Resolver: Sendable {
         }
     }
 
-    /// What the cache holds for a host; nil when it holds nothing. Never waits, never asks.
-    public func cachedAddresses(for host: HostName) -> ResolvedHost? {
-        let now = clock.now()
-        let outcomes = state.withLock { state in
-            var outcomes: [IPAddress.Family: AddressGathering.Outcome] = [:]
-            for family in options.families {
-                let key = LookupKey(question: .addresses(of: host, family), scope: scope)
-                guard let hit = state.cache.answer(for: key, now: now) else { continue }
-                outcomes[family] = .success(
-                    LookupAnswer(
-                        testimony: hit.testimony, ttlSeconds: hit.secondsLeft, isCached: true))
-            }
-            return outcomes
-        }
-        return try? ResolvedHost(host: host, outcomes: outcomes)
-    }
-
     /// True when nothing is being asked and nobody waits.
     package var isIdle: Bool { state.withLock { $0.table.isEmpty && $0.running.isEmpty } }
-
-    /// Forgets every cached answer.
-    public func removeCachedAnswers() {
-        state.withLock { $0.cache.removeAll() }
-    }
 }
 
 /// How a resolver behaves.
@@ -105,10 +86,26 @@ public struct ResolverOptions: Sendable {
     ///
     /// Because: two sources may each use their 1.5 s before a third answers.
     public var patience: Duration = .seconds(5)
-    /// Cached answers at most; a large one counts once for each KiB.
-    public var cacheCapacity = 10_000
+    /// Cached answers at most.
+    public var cacheCapacity = CacheLimits.defaultEntries
+    /// Memory that the cache takes at most.
+    public var cacheOctets = CacheLimits.defaultOctets
+    /// How long answers are kept.
+    public var lifeRules = LifeRules()
+    /// For how long after its end an answer may still be given, while a new one is asked for; 0: never.
+    /// Source: RFC 8767.
+    public var maximumStaleSeconds: UInt32 = 0
+    /// Ask again for names in use shortly before their answers end.
+    public var prefetches = false
 
     public init() {}
+
+    var cacheLimits: CacheLimits {
+        var limits = CacheLimits(entries: cacheCapacity, octets: cacheOctets)
+        limits.staleSeconds = Int64(maximumStaleSeconds)
+        limits.prefetches = prefetches
+        return limits
+    }
 }
 
 extension Question {

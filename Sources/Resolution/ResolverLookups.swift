@@ -5,15 +5,10 @@ internal import HTTPDNSWire
 
 /// Everything a resolver changes, behind its one lock.
 struct ResolverState {
-    var cache: AnswerCache
     var table = LookupTable<Waiter>()
     var running: [LookupKey: RunningLookup] = [:]
     /// Tells a lookup from an earlier one of the same key, so that late replies are ignored.
     var lastSerial: UInt64 = 0
-
-    init(cacheCapacity: Int) {
-        cache = AnswerCache(capacity: cacheCapacity)
-    }
 }
 
 /// A lookup in flight.
@@ -41,12 +36,26 @@ extension Resolver {
         _ question: Question, patience: Duration?,
         deliver: @escaping @Sendable (Result<LookupAnswer, LookupFailure>) -> Void
     ) -> (any Stoppable)? {
+        let key = LookupKey(question: question, scope: scope)
+        if let answer = cachedAnswer(key, now: clock.now()) {
+            deliver(.success(answer))
+            return nil
+        }
+        return startAsking(key, patience: patience, unlessCached: true, deliver: deliver)
+    }
+
+    /// Starts or joins the asking of a question.
+    ///
+    /// - Parameter unlessCached: an answer that has come since the cache was last looked at is enough.
+    func startAsking(
+        _ key: LookupKey, patience: Duration?, unlessCached: Bool = false,
+        deliver: @escaping @Sendable (Result<LookupAnswer, LookupFailure>) -> Void
+    ) -> (any Stoppable)? {
         let now = clock.now()
         let limit = now.adding(milliseconds: (patience ?? options.patience).wholeMilliseconds)
-        let key = LookupKey(question: question, scope: scope)
         let cell = AlarmCell()
         let entry = state.withLock { state -> Entry in
-            if let hit = state.cache.answer(for: key, now: now) {
+            if unlessCached, let hit = cache.find(key, now: now, staleness: 0) {
                 return .hit(
                     LookupAnswer(
                         testimony: hit.testimony, ttlSeconds: hit.secondsLeft, isCached: true))
@@ -158,10 +167,10 @@ extension Resolver {
                 running.alarm = nil
             case .settle(let testimony, let attempts):
                 hasEnded = true
+                let life = options.lifeRules.seconds(of: testimony)
                 let answer = LookupAnswer(
-                    testimony: testimony, ttlSeconds: AnswerLife.seconds(of: testimony),
-                    isCached: false, attempts: attempts)
-                state.cache.store(testimony, for: key, now: clock.now())
+                    testimony: testimony, ttlSeconds: life, isCached: false, attempts: attempts)
+                cache.store(testimony, for: key, lifeSeconds: life, now: clock.now())
                 todo.append(.tell(state.table.finish(key), .success(answer)))
             case .fail(let failure):
                 hasEnded = true

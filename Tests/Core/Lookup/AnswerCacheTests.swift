@@ -4,8 +4,8 @@ import HTTPDNSWire
 import Testing
 
 @Suite struct AnswerCacheTests {
-    private func key(_ name: String) throws -> LookupKey {
-        LookupKey(question: try Said.question(name), scope: "chain")
+    private func key(_ name: String, scope: UInt32 = 0) throws -> LookupKey {
+        try Said.key(name, scope: scope)
     }
 
     private func answer(_ name: String, ttl: UInt32) throws -> Testimony {
@@ -15,71 +15,136 @@ import Testing
     @Test func `an answer lives for its TTL in seconds and not a moment longer`() throws {
         var cache = AnswerCache()
         let key = try key("a.test")
-        cache.store(try answer("a.test", ttl: 60), for: key, now: .at(1_000))
-        #expect(cache.answer(for: key, now: .at(1_000))?.secondsLeft == 60)
-        #expect(cache.answer(for: key, now: .at(31_000))?.secondsLeft == 30)
-        #expect(cache.answer(for: key, now: .at(60_999))?.secondsLeft == 1)
-        #expect(cache.answer(for: key, now: .at(61_000)) == nil)
+        cache.keep(try answer("a.test", ttl: 60), for: key, now: .at(1_000))
+        #expect(cache.find(key, now: .at(1_000))?.secondsLeft == 60)
+        #expect(cache.find(key, now: .at(31_000))?.secondsLeft == 30)
+        #expect(cache.find(key, now: .at(60_999))?.secondsLeft == 1)
+        #expect(cache.find(key, now: .at(61_000)) == nil)
         #expect(cache.count == 0)
     }
 
     @Test func `a TTL of zero is not kept, and takes away what was`() throws {
         var cache = AnswerCache()
         let key = try key("a.test")
-        cache.store(try answer("a.test", ttl: 60), for: key, now: .zero)
-        cache.store(try answer("a.test", ttl: 0), for: key, now: .at(1))
-        #expect(cache.answer(for: key, now: .at(2)) == nil)
+        cache.keep(try answer("a.test", ttl: 60), for: key, now: .zero)
+        cache.keep(try answer("a.test", ttl: 0), for: key, now: .at(1))
+        #expect(cache.find(key, now: .at(2)) == nil)
     }
 
     @Test(arguments: [UInt32(604_801), 2_147_483_647])
     func `no answer is kept longer than seven days`(ttl: UInt32) throws {
         var cache = AnswerCache()
         let key = try key("a.test")
-        cache.store(try answer("a.test", ttl: ttl), for: key, now: .zero)
-        #expect(cache.answer(for: key, now: .zero)?.secondsLeft == 604_800)
+        cache.store(try answer("a.test", ttl: ttl), for: key, lifeSeconds: ttl, now: .zero)
+        let hit = cache.find(key, now: .zero)
+        #expect(hit?.secondsLeft == 604_800)
+        #expect(hit?.testimony.answers.map(\.ttlSeconds) == [ttl])
     }
 
-    @Test func `another scope or type does not see the answer`() throws {
+    @Test func `another scope, type, subnet, parameter or flag does not see the answer`() throws {
         var cache = AnswerCache()
-        cache.store(try answer("a.test", ttl: 60), for: try key("a.test"), now: .zero)
-        let other = LookupKey(question: try Said.question("a.test"), scope: "other")
-        let sixth = LookupKey(question: try Said.question("a.test", .aaaa), scope: "chain")
-        #expect(cache.answer(for: other, now: .zero) == nil)
-        #expect(cache.answer(for: sixth, now: .zero) == nil)
+        let mine = try key("a.test")
+        cache.keep(try answer("a.test", ttl: 60), for: mine, now: .zero)
+        var others = [try key("a.test", scope: 1), try key("b.test")]
+        let changes: [(inout Question) throws -> Void] = [
+            { $0 = try Said.question("a.test", .aaaa) },
+            { $0.clientSubnet = try AddressBlock("192.0.2.0/24") },
+            { $0.serviceParameters = try ServiceParameters([("k", "v")]) },
+            { $0.wantsDNSSEC = true }, { $0.wantsRecursion = false },
+        ]
+        for change in changes {
+            var question = mine.question
+            try change(&question)
+            others.append(LookupKey(question: question, scope: mine.scope))
+        }
+        for other in others { #expect(cache.find(other, now: .zero) == nil) }
+        #expect(cache.find(mine, now: .zero) != nil)
     }
 
     @Test func `a negative answer of one type leaves the other type's records alone`() throws {
         var cache = AnswerCache()
         let sixth = try Said.question("a.test", .aaaa)
-        cache.store(try answer("a.test", ttl: 60), for: try key("a.test"), now: .zero)
-        cache.store(
+        cache.keep(try answer("a.test", ttl: 60), for: try key("a.test"), now: .zero)
+        cache.keep(
             Said.nothing(.noError, soa: 300, to: sixth),
-            for: LookupKey(question: sixth, scope: "chain"), now: .zero)
-        #expect(cache.answer(for: try key("a.test"), now: .at(1)) != nil)
+            for: LookupKey(question: sixth, scope: LookupScope(number: 0)), now: .zero)
+        #expect(cache.find(try key("a.test"), now: .at(1)) != nil)
+    }
+
+    @Test func `a negative answer takes the place of a positive one of its type`() throws {
+        var cache = AnswerCache()
+        let key = try key("a.test")
+        cache.keep(try answer("a.test", ttl: 60), for: key, now: .zero)
+        cache.keep(Said.nothing(.noSuchName, soa: 5, to: key.question), for: key, now: .at(1))
+        #expect(cache.find(key, now: .at(2))?.testimony.code == .noSuchName)
+        #expect(cache.find(key, now: .at(5_001)) == nil)
     }
 
     @Test func `a scan over many names does not push out a name in use`() throws {
-        var cache = AnswerCache(capacity: 10)
+        var cache = AnswerCache(limits: CacheLimits(entries: 10))
         let popular = try key("popular.test")
-        cache.store(try answer("popular.test", ttl: 600), for: popular, now: .zero)
+        cache.keep(try answer("popular.test", ttl: 600), for: popular, now: .zero)
         for number in 0..<1_000 {
-            #expect(cache.answer(for: popular, now: .zero) != nil)
+            #expect(cache.find(popular, now: .zero) != nil)
             let name = "n\(number).test"
-            cache.store(try answer(name, ttl: 600), for: try key(name), now: .zero)
+            cache.keep(try answer(name, ttl: 600), for: try key(name), now: .zero)
             #expect(cache.count <= 10)
+        }
+        #expect(cache.statistics.evictions == 991)
+    }
+
+    @Test func `a working set survives a scan of a hundred times its size`() throws {
+        var cache = AnswerCache(limits: CacheLimits(entries: 100))
+        let names = (0..<50).map { "in-use-\($0).test" }
+        for name in names {
+            cache.keep(try answer(name, ttl: 600), for: try key(name), now: .zero)
+        }
+        for number in 0..<5_000 {
+            let inUse = names[number % names.count]
+            #expect(cache.find(try key(inUse), now: .zero) != nil)
+            let name = "n\(number).test"
+            cache.keep(try answer(name, ttl: 600), for: try key(name), now: .zero)
         }
     }
 
     @Test func `every entry can be taken out and the cache goes on`() throws {
-        var cache = AnswerCache(capacity: 3)
+        var cache = AnswerCache(limits: CacheLimits(entries: 3))
         for round in 0..<3 {
             for number in 0..<5 {
                 let name = "n\(number).test"
-                cache.store(try answer(name, ttl: 60), for: try key(name), now: .at(Int64(round)))
+                cache.keep(try answer(name, ttl: 60), for: try key(name), now: .at(Int64(round)))
             }
             cache.remove { $0.question.name.text.hasPrefix("n") }
             #expect(cache.count == 0)
         }
+    }
+
+    @Test func `a host, or a scope, is forgotten whole and alone`() throws {
+        var cache = AnswerCache()
+        for scope in [UInt32(1), 2] {
+            for name in ["a.test", "b.test"] {
+                let key = try key(name, scope: scope)
+                cache.keep(try answer(name, ttl: 60), for: key, now: .zero)
+            }
+        }
+        cache.remove(try HostName("a.test"))
+        #expect(cache.count == 2)
+        cache.remove(in: LookupScope(number: 1))
+        #expect(cache.count == 1)
+        #expect(cache.find(try key("b.test", scope: 2), now: .zero) != nil)
+    }
+
+    @Test func `the names of a scope come with the most read first`() throws {
+        var cache = AnswerCache()
+        for (reads, name) in ["seldom.test", "never.test", "often.test"].enumerated() {
+            let key = try key(name, scope: 7)
+            cache.keep(try answer(name, ttl: 60), for: key, now: .zero)
+            for _ in 0..<[1, 0, 9][reads] { _ = cache.find(key, now: .zero) }
+        }
+        cache.keep(try answer("else.test", ttl: 60), for: try key("else.test"), now: .zero)
+        let names = cache.entries(in: LookupScope(number: 7)).map(\.key.question.name.text)
+        #expect(names == ["often.test", "seldom.test", "never.test"])
+        #expect(cache.entries(in: LookupScope(number: 7), limit: 1).map(\.reads) == [9])
     }
 }
 
@@ -139,29 +204,30 @@ import Testing
         let testimony = Testimony(
             question: question, code: .noError, answers: [record],
             source: Testimony.Source(resolver: "one", transport: .tcp))
-        return (LookupKey(question: question, scope: "chain"), testimony)
+        return (LookupKey(question: question, scope: LookupScope(number: 0)), testimony)
     }
 
     @Test func `large answers take the place of many small ones, so that memory stays bounded`()
         throws
     {
-        var cache = AnswerCache(capacity: 200)
+        var cache = AnswerCache(limits: CacheLimits(entries: 200, octets: 204_800))
         for number in 0..<1_000 {
             let (key, answer) = try text("n\(number).test", octets: 65_000)
-            cache.store(answer, for: key, now: .zero)
-            #expect(cache.answer(for: key, now: .zero) != nil)
+            cache.keep(answer, for: key, now: .zero)
+            #expect(cache.find(key, now: .zero)?.testimony == answer)
+            #expect(cache.statistics.octets <= 204_800)
         }
         #expect(cache.count <= 3)
     }
 
     @Test func `an answer larger than the cache is not kept and pushes nothing out`() throws {
-        var cache = AnswerCache(capacity: 10)
+        var cache = AnswerCache(limits: CacheLimits(octets: 10_240))
         let (small, answer) = try text("small.test", octets: 255)
-        cache.store(answer, for: small, now: .zero)
+        cache.keep(answer, for: small, now: .zero)
         let (large, huge) = try text("large.test", octets: 65_000)
-        cache.store(huge, for: large, now: .zero)
-        #expect(cache.answer(for: large, now: .zero) == nil)
-        #expect(cache.answer(for: small, now: .zero) != nil)
+        cache.keep(huge, for: large, now: .zero)
+        #expect(cache.find(large, now: .zero) == nil)
+        #expect(cache.find(small, now: .zero) != nil)
     }
 
     private func chain(of count: Int) throws -> LookupAnswer {

@@ -10,6 +10,12 @@ enum Said {
         Question(name: try HostName(name), type: type)
     }
 
+    static func key(_ name: String, _ type: RecordType = .a, scope: UInt32 = 0) throws
+        -> LookupKey
+    {
+        LookupKey(question: try question(name, type), scope: LookupScope(number: scope))
+    }
+
     static func addresses(
         _ texts: [String], ttl: UInt32 = 60, to question: Question, by label: String = "one"
     ) throws -> Testimony {
@@ -44,5 +50,28 @@ enum Said {
 extension Monotonic {
     static func at(_ milliseconds: Int64) -> Monotonic {
         Monotonic.zero.adding(milliseconds: milliseconds)
+    }
+}
+
+extension AnswerCache {
+    /// Stores an answer for the life that it says itself.
+    mutating func keep(_ testimony: Testimony, for key: LookupKey, now: Monotonic) {
+        store(testimony, for: key, lifeSeconds: AnswerLife.seconds(of: testimony), now: now)
+    }
+}
+
+/// Numbers that are the same in every run.
+struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// Source: the SplitMix64 generator; Steele et al., OOPSLA 2014.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
+        return word ^ word >> 31
     }
 }

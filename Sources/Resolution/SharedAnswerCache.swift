@@ -1,0 +1,151 @@
+package import HTTPDNSLookup
+package import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSWire
+
+/// The answer cache of a resolver, for any thread: as many caches as there are shards, each behind a
+/// lock of its own, and a name's entries spread over them by their hash.
+///
+/// No call waits for anything but the short use of one shard by another thread. Lock order: the
+/// resolver's lock, then one shard's; a shard's body calls nothing.
+package final class SharedAnswerCache: Sendable {
+    private let shards: [Locked<AnswerCache>]
+    private let hashing = KeyedHash()
+
+    /// A power of two.
+    ///
+    /// Because: two readers of one shard wait for each other; among sixteen, one in sixteen does.
+    private static let maximumShards = 16
+    /// Because: a shard of fewer entries could not tell names in use from others.
+    private static let leastEntriesInShard = 64
+
+    /// - Parameter limits: those of all shards together.
+    package init(limits: CacheLimits) {
+        let isSmall =
+            limits.entries < SharedAnswerCache.maximumShards * SharedAnswerCache.leastEntriesInShard
+        let count = isSmall ? 1 : SharedAnswerCache.maximumShards
+        var share = limits
+        share.entries = (limits.entries + count - 1) / count
+        share.octets = limits.octets / count
+        let hashing = hashing
+        shards = (0..<count).map { _ in Locked(AnswerCache(limits: share, hashing: hashing)) }
+    }
+
+    private func shard(_ hash: UInt64) -> Locked<AnswerCache> {
+        // The lowest bits and the highest octet serve inside the shard.
+        shards[Int(truncatingIfNeeded: hash >> 40) & (shards.count - 1)]
+    }
+
+    /// Finds an answer; it is opened when the lock is free again.
+    package func find(_ key: LookupKey, now: Monotonic, staleness: Int64) -> CacheHit? {
+        let hit = key.withPacked(hashing) { packed in
+            shard(packed.hash).withLock { $0.find(packed, now: now, staleness: staleness) }
+        }
+        return (hit ?? nil)?.opened(for: key.question)
+    }
+
+    /// Finds the addresses of a name by the plain question for them. Allocates nothing.
+    package func addresses(
+        of name: HostName, _ family: IPAddress.Family, in scope: LookupScope, now: Monotonic,
+        staleness: Int64
+    ) -> CachedAddresses? {
+        let found = name.text.utf8.withContiguousStorageIfAvailable { octets in
+            addresses(
+                UnsafeRawBufferPointer(octets), family, in: scope, now: now, staleness: staleness)
+        }
+        if let found { return found }
+        return Array(name.text.utf8).withUnsafeBytes {
+            addresses($0, family, in: scope, now: now, staleness: staleness)
+        }
+    }
+
+    @inline(__always)
+    private func addresses(
+        _ name: UnsafeRawBufferPointer, _ family: IPAddress.Family, in scope: LookupScope,
+        now: Monotonic, staleness: Int64
+    ) -> CachedAddresses? {
+        let key = PackedKey(
+            name: name, type: family == .ipv4 ? .a : .aaaa, scope: scope, hashing: hashing)
+        return shard(key.hash).withLock {
+            $0.addresses(key, family, now: now, staleness: staleness)
+        }
+    }
+
+    /// See ``AnswerCache/store(_:for:lifeSeconds:now:)``.
+    package func store(
+        _ testimony: Testimony, for key: LookupKey, lifeSeconds: UInt32, now: Monotonic
+    ) {
+        change(key) { $0.store(testimony, for: key, lifeSeconds: lifeSeconds, now: now) }
+    }
+
+    /// The next reader of any of a host's addresses or service bindings is told to ask again: for an
+    /// address that did not connect.
+    package func demandRefresh(of host: HostName, in scope: LookupScope) {
+        for type in [RecordType.a, .aaaa, .https] {
+            demandRefresh(LookupKey(question: Question(name: host, type: type), scope: scope))
+        }
+    }
+
+    package func demandRefresh(_ key: LookupKey) {
+        change(key) { $0.demandRefresh(key) }
+    }
+
+    package func refreshFailed(_ key: LookupKey, now: Monotonic) {
+        change(key) { $0.refreshFailed(key, now: now) }
+    }
+
+    private func change(_ key: LookupKey, _ body: (inout AnswerCache) -> Void) {
+        _ = key.withPacked(hashing) { shard($0.hash).withLock { body(&$0) } }
+    }
+
+    package func remove(_ host: HostName) { each { $0.remove(host) } }
+
+    package func remove(in scope: LookupScope) { each { $0.remove(in: scope) } }
+
+    package func removeAll() { each { $0.removeAll() } }
+
+    private func each(_ body: (inout AnswerCache) -> Void) {
+        for shard in shards { shard.withLock { body(&$0) } }
+    }
+
+    /// The keys of a scope, the most read first.
+    package func entries(in scope: LookupScope, limit: Int) -> [LookupKey] {
+        shards.flatMap { $0.withLock { $0.entries(in: scope, limit: limit) } }
+            .sorted { $0.reads > $1.reads }.prefix(limit).map(\.key)
+    }
+
+    /// The sums over all shards, which are looked at one after the other.
+    package var statistics: CacheStatistics {
+        shards.reduce(into: CacheStatistics()) { sum, shard in
+            let part = shard.withLock { $0.statistics }
+            sum.entries += part.entries
+            sum.octets += part.octets
+            sum.evictions += part.evictions
+        }
+    }
+}
+
+/// The scopes of a resolver: what each number stands for.
+///
+/// Because each network that is joined adds one, and a device meets hundreds in its life, none is ever
+/// taken back.
+package final class ScopeTable: Sendable {
+    private let numbers = Locked<[String: LookupScope]>([:])
+
+    package init() {}
+
+    /// The scope of a text; equal texts have the same.
+    package func scope(_ text: String) -> LookupScope {
+        numbers.withLock { numbers in
+            if let known = numbers[text] { return known }
+            let scope = LookupScope(number: UInt32(truncatingIfNeeded: numbers.count))
+            numbers[text] = scope
+            return scope
+        }
+    }
+
+    /// The text of a scope; nil for one of another table.
+    package func text(_ scope: LookupScope) -> String? {
+        numbers.withLock { $0.first { $0.value == scope }?.key }
+    }
+}
