@@ -189,6 +189,22 @@ let examples: [Target] = [
         swiftSettings: strict)
 ]
 
+// Programs that measure, there only when `scripts/bench` asks: they need a release build.
+func benchTarget(_ folder: String, _ needs: [String]) -> Target {
+    .executableTarget(
+        name: folder + "Bench",
+        dependencies: ["CBenchSupport"] + needs.map { .target(name: "HTTPDNS" + $0) },
+        path: "Benchmarks/" + folder, swiftSettings: strict)
+}
+
+let benchTargets: [Target] =
+    Context.environment["HTTPDNS_BENCH"] == nil
+    ? []
+    : [
+        .target(name: "CBenchSupport", path: "Benchmarks/CSupport"),
+        benchTarget("Cache", ["Names", "Wire", "Lookup", "Platform", "Resolution"]),
+    ]
+
 let package = Package(
     name: "swift-httpdns",
     products: [
@@ -198,5 +214,5 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets + examples
+        + testTargets + fuzzTargets + benchTargets + examples
 )

@@ -18,15 +18,17 @@ struct CacheEntry {
     /// Because: a place has 24 bits, so an arena ends at 128 MiB.
     static let maximumPlace = 0xFF_FFFF
 
+    /// Bits of their own, because an entry can have all of them.
     enum Mark {
-        /// Read since the eviction's hand came by.
+        /// Read since the eviction's hand came by. Because of the table above: one of ten bits.
         static let read: UInt64 = 0x1
-        /// Somebody asked for a refresh.
+        /// Somebody asked for a refresh. Because of the table, as above.
         static let forced: UInt64 = 0x2
-        /// No longer an entry: room to be won back.
+        /// No longer an entry: room to be won back. Because of the table, as above.
         static let dead: UInt64 = 0x4
     }
 
+    // Because: the places in the table above.
     static let expiryShift: UInt64 = 20
     static let popularityShift: UInt64 = 12
     static let readsShift: UInt64 = 10

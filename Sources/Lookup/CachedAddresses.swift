@@ -34,6 +34,7 @@ public struct CachedAddresses: Sendable, RandomAccessCollection {
         self.wantsRefresh = wantsRefresh
     }
 
+    /// 0.
     /// Addresses that are known without a cache, in their order.
     package init(_ addresses: [IPAddress], secondsLeft: UInt32) {
         self.init(secondsLeft: secondsLeft, isStale: false, wantsRefresh: false)
@@ -43,6 +44,7 @@ public struct CachedAddresses: Sendable, RandomAccessCollection {
     }
 
     public var startIndex: Int { 0 }
+    /// How many there are in the value.
     public var endIndex: Int { Int(held) }
 
     /// The address at a position, in the order received.

@@ -56,6 +56,7 @@ package struct PackedKey {
         hash = hashing.hash(octets, word)
     }
 
+    // Because: the four highest bits of ``word``.
     static let wantsDNSSEC: UInt64 = 0x1
     static let wantsRecursion: UInt64 = 0x2
     static let hasExtras: UInt64 = 0x4

@@ -42,6 +42,7 @@ public final class Resolver: Sendable {
         self.alarms = alarms
         var limits = CacheLimits(entries: options.cacheEntries, octets: options.cacheOctets)
         limits.prefetches = options.refreshesPopular
+        if let stale = options.staleAnswers { limits.staleReplySeconds = stale.ttlSeconds }
         limits.staleSeconds = (options.staleAnswers?.maximumAge.wholeMilliseconds ?? 0) / 1_000
         cache = SharedAnswerCache(limits: limits)
         network = NetworkScope(

@@ -26,6 +26,19 @@ extension Resolver {
         return CachedAddresses(joining: sixes, fours)
     }
 
+    /// As ``cachedAddresses(for:)``, of one family.
+    public func cachedAddresses(
+        for host: HostName, _ family: IPAddress.Family
+    ) -> CachedAddresses? {
+        if !options.tables.isEmpty || !options.routes.isEmpty,
+            let (addresses, _) = fixedAddresses(host)
+        {
+            return CachedAddresses(
+                addresses.filter { $0.family == family }, secondsLeft: Resolver.fixedSeconds)
+        }
+        return cached(host, family, now: clock.coarseNow())
+    }
+
     private func cached(
         _ host: HostName, _ family: IPAddress.Family, now: Monotonic
     ) -> CachedAddresses? {

@@ -76,6 +76,8 @@ public struct StaleAnswers: Sendable, Hashable {
     /// How long the new answer is waited for before the stale one is given; 0 gives it at once.
     /// Source: RFC 8767 §5 suggests 1.8 s for the "client response timer".
     public var after: Duration
+    /// The life that a stale answer is said to have. Source: RFC 8767 §4, which recommends 30 seconds.
+    public var ttlSeconds: UInt32 = 30
 
     public init(maximumAge: Duration = .seconds(4 * 3_600), after: Duration = .zero) {
         self.maximumAge = maximumAge

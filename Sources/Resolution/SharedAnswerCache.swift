@@ -12,8 +12,9 @@ package final class SharedAnswerCache: Sendable {
     private let shards: [Locked<AnswerCache>]
     private let hashing = KeyedHash()
 
-    /// Because: two readers of one shard wait for each other; among sixteen, one in sixteen does. A power
-    /// of two.
+    /// A power of two.
+    ///
+    /// Because: two readers of one shard wait for each other; among sixteen, one in sixteen does.
     private static let maximumShards = 16
     /// Because: a shard of fewer entries could not tell names in use from others.
     private static let leastEntriesInShard = 64
@@ -121,30 +122,5 @@ package final class SharedAnswerCache: Sendable {
             sum.octets += part.octets
             sum.evictions += part.evictions
         }
-    }
-}
-
-/// The scopes of a resolver: what each number stands for.
-///
-/// Because each network that is joined adds one, and a device meets hundreds in its life, none is ever
-/// taken back.
-package final class ScopeTable: Sendable {
-    private let numbers = Locked<[String: LookupScope]>([:])
-
-    package init() {}
-
-    /// The scope of a text; equal texts have the same.
-    package func scope(_ text: String) -> LookupScope {
-        numbers.withLock { numbers in
-            if let known = numbers[text] { return known }
-            let scope = LookupScope(number: UInt32(truncatingIfNeeded: numbers.count))
-            numbers[text] = scope
-            return scope
-        }
-    }
-
-    /// The text of a scope; nil for one of another table.
-    package func text(_ scope: LookupScope) -> String? {
-        numbers.withLock { $0.first { $0.value == scope }?.key }
     }
 }

@@ -100,10 +100,8 @@ import Testing
             cache.keep(try answer(name, ttl: 600), for: try key(name), now: .zero)
         }
         for number in 0..<5_000 {
-            if number % 10 == 0 {
-                let name = names[number / 10 % names.count]
-                #expect(cache.find(try key(name), now: .zero) != nil)
-            }
+            let inUse = names[number % names.count]
+            #expect(cache.find(try key(inUse), now: .zero) != nil)
             let name = "n\(number).test"
             cache.keep(try answer(name, ttl: 600), for: try key(name), now: .zero)
         }

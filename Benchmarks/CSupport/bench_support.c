@@ -1,0 +1,55 @@
+#define _GNU_SOURCE
+#include "bench_support.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t httpdns_bench_resident_octets(void) {
+    long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file) return 0;
+    if (fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
+    fclose(file);
+    return (int64_t)resident * sysconf(_SC_PAGESIZE);
+}
+
+int64_t httpdns_bench_peak_resident_octets(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+void httpdns_bench_trim(void) { malloc_trim(0); }
+
+int64_t httpdns_bench_cpu_nanoseconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+// Stand before those of the C library, count, and pass on: glibc keeps its own under these names.
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static _Atomic int64_t allocations;
+
+static void count_one(void) { atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed); }
+
+int64_t httpdns_bench_allocations(void) { return atomic_load(&allocations); }
+
+void *malloc(size_t octets) { return count_one(), __libc_malloc(octets); }
+void *calloc(size_t count, size_t octets) { return count_one(), __libc_calloc(count, octets); }
+void *realloc(void *old, size_t octets) { return count_one(), __libc_realloc(old, octets); }
+void *aligned_alloc(size_t alignment, size_t octets) { return count_one(), __libc_memalign(alignment, octets); }
+int posix_memalign(void **place, size_t alignment, size_t octets) {
+    count_one();
+    *place = __libc_memalign(alignment, octets);
+    return *place ? 0 : 12;
+}
