@@ -47,6 +47,12 @@ public final class LabServer: Sendable {
             fault: fault, handler: handler)
     }
 
+    /// From now on `choose` names the identity of each handshake, once the ClientHello is there;
+    /// nil for the one that belongs to the server's name. Without TLS it is never asked.
+    func chooseIdentity(_ choose: @escaping @Sendable () -> TLSContext?) {
+        core.identityChoice.withLock { $0 = choose }
+    }
+
     deinit { core.stop.raise() }
 
     /// Begins to serve.
@@ -90,6 +96,7 @@ final class OriginCore: Sendable {
     let stop: StopSignal
     let identities: TLSIdentities?
     let fault: Locked<LabConnectionFault>
+    let identityChoice = Locked<(@Sendable () -> TLSContext?)?>(nil)
     let record = Locked(LabRecord())
     let threads = ThreadGroup()
     private let handler: @Sendable (LabRequest) -> LabResponse
@@ -135,9 +142,11 @@ final class OriginCore: Sendable {
                     connection: number, serverName: hello.serverName, isComplete: false))
             return record.handshakes.count - 1
         }
-        guard !fail(stream, fault),
-            stream.finishHandshake(identities.context(for: hello.serverName))
-        else { return }
+        guard !fail(stream, fault) else { return }
+        let chosen = identityChoice.withLock { $0 }?()
+        guard stream.finishHandshake(chosen ?? identities.context(for: hello.serverName)) else {
+            return
+        }
         record.withLock { $0.handshakes[index].isComplete = true }
         converse(stream, number, serverName: hello.serverName)
     }
