@@ -109,7 +109,8 @@ public final class LabHTTPDNSServer: Sendable {
     /// The questions until now, in order.
     public var events: [LabServiceEvent] { state.withLock { $0.events } }
 
-    /// What it knows. A change holds from the next request on.
+    /// What it knows. A change holds from the next request on; of two threads that change something
+    /// at the same time, one may lose its change.
     public var settings: LabServiceSettings {
         get { state.withLock { $0.settings } }
         set { state.withLock { $0.settings = newValue } }

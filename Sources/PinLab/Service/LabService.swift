@@ -10,7 +10,7 @@ public struct LabAccount: Sendable, Hashable {
     public let allowsUnsigned: Bool
     /// The key of ciphers: Aliyun's in hexadecimal digits, Tencent's as the console shows it.
     public var cipherKey: Secret?
-    /// Tencent's token for queries over HTTPS.
+    /// Tencent's token for queries over HTTPS. Where no account has one, any is taken.
     public var token: Secret?
     /// The identifier of AliDNS's access key, which travels as `ak`.
     public var accessKey: String?

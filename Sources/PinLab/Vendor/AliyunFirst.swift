@@ -38,9 +38,8 @@ extension ServiceExchange {
     /// An end of validity: not over, and at most a day ahead. Source: `InvalidDuration`.
     func checkExpiry(_ expiry: Int64) throws(LabRefusal) {
         guard expiry >= now else { throw .expired }
-        guard expiry.subtractingReportingOverflow(now).partialValue <= 86_400 else {
-            throw .tooFarAhead
-        }
+        let (ahead, overflow) = expiry.subtractingReportingOverflow(now)
+        guard !overflow, ahead <= 86_400 else { throw .tooFarAhead }
     }
 
     /// Notes `sdns-` parameters. Source: Alibaba Cloud: keys of letters, digits, `_` and `-`, values

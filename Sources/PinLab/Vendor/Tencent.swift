@@ -7,7 +7,7 @@ extension ServiceExchange {
     /// By what a question is known to be a customer's.
     private enum Access {
         case free
-        case token(LabAccount)
+        case token(LabAccount?)
         case encrypted(LabAccount, LabCipher)
     }
 
@@ -24,10 +24,13 @@ extension ServiceExchange {
     private mutating func tencentAccess() throws(LabRefusal) -> Access {
         if let token = parameters["token"] {
             // Tokens are for HTTPS alone: on plain HTTP anybody could take one.
+            guard request.isSecure else { throw .wrongSignature }
             let found = settings.accounts.first { $0.token?.revealed == token }
-            guard let account = found, request.isSecure else { throw .wrongSignature }
+            guard found != nil || settings.accounts.allSatisfy({ $0.token == nil }) else {
+                throw .wrongSignature
+            }
             event.isSigned = true
-            return .token(account)
+            return .token(found)
         }
         guard let identifier = parameters["id"] else { return .free }
         let account = try account(identifier)
@@ -36,13 +39,16 @@ extension ServiceExchange {
         return .encrypted(account, cipher)
     }
 
-    /// DES with the first 8 octets of the key; AES with the 16 characters of the key as they are.
+    /// DES with the first 8 octets of the key; AES with the 16 characters of the key as they
+    /// are, a shorter one filled up with `0`.
     private func tencentCipher(_ account: LabAccount) throws(LabRefusal) -> LabCipher {
         let key = Array((account.cipherKey ?? account.secret).revealed.utf8)
         let cipher: LabCipher?
         switch parameters["alg"]?.lowercased() ?? "des" {
         case "des": cipher = LabCipher(.des, key: Array(key.prefix(8)))
-        case "aes": cipher = LabCipher(.aes128CBC, key: key)
+        case "aes":
+            let zeros = [UInt8](repeating: 0x30, count: max(0, 16 - key.count))
+            cipher = LabCipher(.aes128CBC, key: key + zeros)
         default: throw .wrongType
         }
         guard let cipher else { throw .wrongSignature }
