@@ -60,8 +60,9 @@ extension ServiceExchange {
     private mutating func tencentNames(_ access: Access) throws(LabRefusal) -> [String] {
         var text = try required("dn")
         var account: LabAccount?
+        var isCustomer = true
         switch access {
-        case .free: break
+        case .free: isCustomer = false
         case .token(let known): account = known
         case .encrypted(let known, let cipher):
             guard let sealed = Hex.decoded(text), let plain = cipher.opened(sealed) else {
@@ -70,7 +71,7 @@ extension ServiceExchange {
             account = known
             text = String(decoding: plain, as: UTF8.self)
         }
-        if let mark = text.lastIndex(of: ";"), account != nil {
+        if isCustomer, let mark = text.lastIndex(of: ";") {
             guard let expiry = Int64(text[text.index(after: mark)...]) else {
                 throw .wrongSignature
             }
