@@ -35,6 +35,28 @@ public enum LabDNSBehaviour: Sendable, Hashable {
     case duplicates
 }
 
+extension LabDNSBehaviour {
+    /// Lower case and hyphens, without the amounts; never changes.
+    public var name: String {
+        switch self {
+        case .healthy: "healthy"
+        case .slow: "slow"
+        case .dead: "dead"
+        case .dying: "dying"
+        case .lies: "lies"
+        case .fails: "servfail"
+        case .refuses: "refused"
+        case .truncates(servesTCP: true): "truncates"
+        case .truncates(servesTCP: false): "truncates-without-tcp"
+        case .mistakesNumber: "wrong-number"
+        case .mistakesQuestion: "wrong-question"
+        case .usesOtherPort: "wrong-port"
+        case .forges: "forges"
+        case .duplicates: "duplicates"
+        }
+    }
+}
+
 /// One message to send in reply.
 struct LabReply {
     let octets: [UInt8]

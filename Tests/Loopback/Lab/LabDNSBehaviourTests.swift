@@ -222,6 +222,26 @@ struct Arrival: Sendable {
         for stream: Int32 in [0, 1] { #expect(isFree(server, stream: stream)) }
     }
 
+    @Test func `a server that died and lived many times leaves no descriptor behind`() async {
+        await #expect(processExitsWith: .success) {
+            let warm = try LabDNSServer { $0.answer([LabAddress.ipv4]) }
+            try warm.start()
+            warm.stop()
+            let before = openDescriptors()
+            for _ in 0..<5 {
+                let server = try LabDNSServer { $0.answer([LabAddress.ipv4]) }
+                try server.start()
+                for _ in 0..<5 {
+                    try server.behave(.dying)
+                    try server.behave(.truncates(servesTCP: false))
+                    try server.behave(.healthy)
+                }
+                server.stop()
+            }
+            #expect(openDescriptors() == before)
+        }
+    }
+
     @Test func `behaviour changes under load without a loss of the server`() async throws {
         let server = try served()
         defer { server.stop() }
