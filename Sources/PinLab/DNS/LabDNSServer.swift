@@ -99,6 +99,9 @@ public final class LabDNSServer: Sendable {
     /// The questions until now, in order, with those that were not answered.
     public var queries: [LabDNSQuery] { state.queries.withLock { $0 } }
 
+    /// Forgets the questions until now, so that a long test does not fill the memory.
+    public func forget() { state.queries.withLock { $0 = [] } }
+
     /// How it treats questions now.
     public var behaviour: LabDNSBehaviour { state.behaviour.withLock { $0 } }
 

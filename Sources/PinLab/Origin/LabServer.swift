@@ -74,6 +74,15 @@ public final class LabServer: Sendable {
     /// What it has seen until now.
     public var record: LabRecord { core.record.withLock { $0 } }
 
+    /// Forgets handshakes and requests, so that a long test does not fill the memory; connections and
+    /// octets go on being counted.
+    public func forget() {
+        core.record.withLock { record in
+            record.handshakes = []
+            record.requests = []
+        }
+    }
+
     /// Fails the connections from now on; those already accepted go on.
     public func misbehave(_ fault: LabConnectionFault) { core.fault.withLock { $0 = fault } }
 
@@ -136,18 +145,23 @@ final class OriginCore: Sendable {
         guard let identities else { return converse(stream, number, serverName: nil) }
         let hello = stream.readHello(identities)
         guard hello.isRead else { return }
-        let index = record.withLock { record in
+        record.withLock { record in
             record.handshakes.append(
                 LabHandshake(
                     connection: number, serverName: hello.serverName, isComplete: false))
-            return record.handshakes.count - 1
         }
         guard !fail(stream, fault) else { return }
         let chosen = identityChoice.withLock { $0 }?()
         guard stream.finishHandshake(chosen ?? identities.context(for: hello.serverName)) else {
             return
         }
-        record.withLock { $0.handshakes[index].isComplete = true }
+        record.withLock { record in
+            // By its number: the record may have been forgotten meanwhile.
+            guard let index = record.handshakes.lastIndex(where: { $0.connection == number }) else {
+                return
+            }
+            record.handshakes[index].isComplete = true
+        }
         converse(stream, number, serverName: hello.serverName)
     }
 

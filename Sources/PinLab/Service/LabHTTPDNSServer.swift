@@ -109,6 +109,13 @@ public final class LabHTTPDNSServer: Sendable {
     /// The questions until now, in order.
     public var events: [LabServiceEvent] { state.withLock { $0.events } }
 
+    /// Forgets the questions until now, here and in ``server``, so that a long test does not fill the
+    /// memory.
+    public func forget() {
+        state.withLock { $0.events = [] }
+        server.forget()
+    }
+
     /// What it knows. A change holds from the next request on; of two threads that change something
     /// at the same time, one may lose its change.
     public var settings: LabServiceSettings {

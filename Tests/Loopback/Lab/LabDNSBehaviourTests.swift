@@ -137,6 +137,8 @@ struct Arrival: Sendable {
         #expect(try await arrivals(server, atMost: 1, withinMilliseconds: 200).isEmpty)
         #expect(try await overTCP(server).contains("timeout"))
         #expect(server.queries.map(\.question.isTCP) == [false, true])
+        server.forget()
+        #expect(server.queries.isEmpty)
     }
 
     @Test func `a dying server is refused by the system, and lives again on its port`()

@@ -28,6 +28,21 @@ import Testing
         #expect(try await lab.get(Self.path).status == 200)
     }
 
+    @Test func `a long test forgets what it has seen, and goes on counting connections`()
+        async throws
+    {
+        let lab = try VendorLab(security: .tls(try TestAuthority().leaf(["a.example.test"])))
+        defer { lab.stop() }
+        for _ in 0..<2 { #expect(try await lab.get(Self.path, ["-k"]).status == 200) }
+        lab.service.forget()
+        #expect(lab.service.events.isEmpty && lab.service.record.requests.isEmpty)
+        #expect(try await lab.get(Self.path, ["-k"]).status == 200)
+        #expect(lab.service.events.count == 1)
+        #expect(lab.service.record.requests.map(\.connection) == [2])
+        #expect(lab.service.record.handshakes.map(\.isComplete) == [true])
+        #expect(lab.service.record.connections == 3)
+    }
+
     @Test func `a script for one form leaves the others alone`() async throws {
         let lab = try VendorLab()
         defer { lab.stop() }
