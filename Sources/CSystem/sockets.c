@@ -71,6 +71,9 @@ int httpdns_socket_bound(int is_stream, const uint8_t *octets, size_t count, uin
     if (!length) return -1;
     int made = opened(address.ss_family, is_stream ? SOCK_STREAM : SOCK_DGRAM);
     if (made < 0) return -1;
+    // A chosen port may be one that was served a moment ago, with connections in TIME_WAIT.
+    int yes = 1;
+    if (is_stream && port) setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(made, (struct sockaddr *)&address, length) != 0) return closed_with_errno(made);
     if (is_stream && listen(made, SOMAXCONN) != 0) return closed_with_errno(made);
     return made;

@@ -18,4 +18,6 @@
 
 #include "chttpdns_openssl_lab.h"
 
+#include "chttpdns_openssl_lab_ciphers.h"
+
 #endif

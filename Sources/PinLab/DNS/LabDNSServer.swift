@@ -1,4 +1,3 @@
-internal import CHTTPDNSSystem
 public import HTTPDNSNames
 internal import HTTPDNSPlatform
 
@@ -20,6 +19,7 @@ public struct LabDNSQuery: Sendable, Hashable {
 ///     }
 ///     try server.start()
 ///     defer { server.stop() }
+///     try server.behave(.slow(milliseconds: 300))
 ///
 /// It is not recursive and asks nobody. The zone runs on the server's own threads, over UDP for one
 /// question at a time; a delayed answer does not hold up the next.
@@ -31,7 +31,20 @@ public final class LabDNSServer: Sendable {
     public let address: IPAddress
     /// The port of both UDP and TCP.
     public let port: Port
-    private let core: DNSCore
+    private let state: DNSState
+    private let halves: Locked<Halves>
+
+    private struct Halves: Sendable {
+        var datagrams: DNSHalf?
+        var listener: DNSHalf?
+        var phase = Phase.made
+    }
+
+    private enum Phase: Sendable {
+        case made
+        case started
+        case stopped
+    }
 
     /// Takes a port that is free for both.
     ///
@@ -40,9 +53,10 @@ public final class LabDNSServer: Sendable {
         let (datagrams, listener) = try LabDNSServer.boundPair(address)
         self.address = address
         port = try listener.boundPort()
-        core = DNSCore(
-            datagrams: Listener(datagrams), listener: Listener(listener),
-            stop: try StopSignal(), zone: zone)
+        state = DNSState(zone: zone)
+        halves = Locked(
+            Halves(
+                datagrams: try DNSHalf(datagrams, state), listener: try DNSHalf(listener, state)))
     }
 
     /// Tells what the table holds.
@@ -54,27 +68,76 @@ public final class LabDNSServer: Sendable {
         try self.init(address: address) { table.answer($0) }
     }
 
-    deinit { core.stop.raise() }
+    deinit {
+        let halves = halves.withLock { $0 }
+        halves.datagrams?.raiseStop()
+        halves.listener?.raiseStop()
+    }
 
     /// Begins to answer.
     ///
     /// - Throws: ``LabError`` when no thread can be started.
     public func start() throws(LabError) {
-        let core = core
-        try core.threads.start { core.answerDatagrams() }
-        try core.threads.start { core.acceptAll() }
+        let halves = halves.withLock { halves in
+            halves.phase = .started
+            return halves
+        }
+        try halves.datagrams?.start(stream: false)
+        try halves.listener?.start(stream: true)
     }
 
     /// Ends, and returns when the last thread has ended. Never call it from the zone.
     public func stop() {
-        core.stop.raise()
-        core.datagrams.close()
-        core.listener.close()
-        core.threads.awaitAll()
+        let ended = halves.withLock { halves in
+            defer { halves = Halves(phase: .stopped) }
+            return halves
+        }
+        ended.datagrams?.end()
+        ended.listener?.end()
     }
 
     /// The questions until now, in order, with those that were not answered.
-    public var queries: [LabDNSQuery] { core.queries.withLock { $0 } }
+    public var queries: [LabDNSQuery] { state.queries.withLock { $0 } }
+
+    /// Forgets the questions until now, so that a long test does not fill the memory.
+    public func forget() { state.queries.withLock { $0 = [] } }
+
+    /// How it treats questions now.
+    public var behaviour: LabDNSBehaviour { state.behaviour.withLock { $0 } }
+
+    /// Behaves like this for every question that comes from now on. A server that was dying lives
+    /// again, on the port it had; one that begins to die has let go of its port when this returns,
+    /// and what it had still to send is lost.
+    ///
+    /// Call it from one thread at a time, after ``start()``, and never from the zone.
+    ///
+    /// - Throws: ``LabError`` when another process has taken the port meanwhile.
+    public func behave(_ behaviour: LabDNSBehaviour) throws(LabError) {
+        state.behaviour.withLock { $0 = behaviour }
+        let wanted = behaviour.sockets
+        try switchHalf(\.datagrams, isWanted: wanted.datagrams, stream: false)
+        try switchHalf(\.listener, isWanted: wanted.listener, stream: true)
+    }
+
+    private func switchHalf(
+        _ which: any WritableKeyPath<Halves, DNSHalf?> & Sendable, isWanted: Bool, stream: Bool
+    ) throws(LabError) {
+        let (present, phase) = halves.withLock { ($0[keyPath: which], $0.phase) }
+        guard phase == .started, isWanted != (present != nil) else { return }
+        guard isWanted else {
+            halves.withLock { $0[keyPath: which] = nil }
+            present?.end()
+            return
+        }
+        let socket = try Descriptor.bound(stream: stream, address: address, port: port.number)
+        let half = try DNSHalf(socket, state)
+        let isStill = halves.withLock { halves in
+            guard halves.phase == .started else { return false }
+            halves[keyPath: which] = half
+            return true
+        }
+        if isStill { try half.start(stream: stream) }
+    }
 
     /// `address:port`, with brackets for IPv6.
     public var endpoint: String { "\(address.uriText):\(port)" }
@@ -99,109 +162,4 @@ public final class LabDNSServer: Sendable {
 
     /// Because: a port free for TCP is seldom taken for UDP; a hundred in a row never are.
     private static let pairAttempts = 100
-}
-
-/// The part of a server that its threads share.
-private final class DNSCore: Sendable {
-    let datagrams: Listener
-    let listener: Listener
-    let stop: StopSignal
-    let threads = ThreadGroup()
-    let queries = Locked<[LabDNSQuery]>([])
-    private let zone: LabDNSServer.Zone
-
-    init(
-        datagrams: Listener, listener: Listener, stop: StopSignal,
-        zone: @escaping LabDNSServer.Zone
-    ) {
-        self.datagrams = datagrams
-        self.listener = listener
-        self.stop = stop
-        self.zone = zone
-    }
-
-    private struct Pending {
-        let due: Monotonic
-        let octets: [UInt8]
-        let to: httpdns_endpoint
-    }
-
-    /// The UDP thread's life.
-    func answerDatagrams() {
-        guard let socket = datagrams.current else { return }
-        var pending: [Pending] = []
-        while true {
-            let left = pending.map { $0.due.millisecondsLeft(from: labNow()) }.min() ?? -1
-            switch stop.wait(for: [(socket.raw, Int32(POLLIN))], milliseconds: left) {
-            case .stopped: return
-            case .ready: receive(socket, &pending)
-            case .elapsed: break
-            }
-            let now = labNow()
-            for reply in pending where reply.due <= now { send(reply, socket) }
-            pending.removeAll { $0.due <= now }
-        }
-    }
-
-    private func receive(_ socket: Descriptor, _ pending: inout [Pending]) {
-        var octets = [UInt8](repeating: 0, count: 65_536)
-        var from = httpdns_endpoint()
-        let count = httpdns_datagram_receive(socket.raw, &octets, octets.count, &from)
-        guard count > 0, let query = LabQuery(Array(octets.prefix(count)), isTCP: false) else {
-            return
-        }
-        record(query, sourcePort: from.port)
-        let answer = zone(query.question)
-        let due = labNow().adding(milliseconds: answer.delayMilliseconds)
-        for octets in query.replies(answer) {
-            pending.append(Pending(due: due, octets: octets, to: from))
-        }
-    }
-
-    private func send(_ reply: Pending, _ socket: Descriptor) {
-        var to = reply.to
-        _ = httpdns_datagram_send(socket.raw, reply.octets, reply.octets.count, &to)
-    }
-
-    /// The TCP accepting thread's life.
-    func acceptAll() {
-        guard let listener = listener.current else { return }
-        acceptConnections(on: listener, stop: stop, threads: threads) { accepted in
-            { self.converse(LabStream(accepted, stop: self.stop)) }
-        }
-    }
-
-    /// Messages with two octets of length before each. Source: RFC 1035 §4.2.2.
-    private func converse(_ stream: LabStream) {
-        var buffer: [UInt8] = []
-        while true {
-            while buffer.count < 2 || buffer.count < 2 + length(buffer) {
-                guard let octets = stream.read() else { return }
-                buffer += octets
-            }
-            let message = Array(buffer[2..<2 + length(buffer)])
-            buffer.removeFirst(2 + message.count)
-            guard let query = LabQuery(message, isTCP: true) else { return }
-            record(query, sourcePort: nil)
-            let answer = zone(query.question)
-            guard stream.pause(milliseconds: answer.delayMilliseconds) else { return }
-            if answer.conduct == .hangsUp { return stream.close() }
-            for octets in query.replies(answer) {
-                let count = UInt16(truncatingIfNeeded: octets.count)
-                guard stream.write([UInt8(count >> 8), UInt8(count & 0xFF)] + octets) else {
-                    return
-                }
-            }
-        }
-    }
-
-    private func length(_ octets: [UInt8]) -> Int { Int(octets[0]) << 8 | Int(octets[1]) }
-
-    private func record(_ query: LabQuery, sourcePort: UInt16?) {
-        queries.withLock {
-            $0.append(
-                LabDNSQuery(
-                    question: query.question, number: query.number, sourcePort: sourcePort))
-        }
-    }
 }

@@ -1,6 +1,12 @@
 internal import HTTPDNSNames
 internal import HTTPDNSWire
 
+/// An option of EDNS.
+struct LabOption: Hashable {
+    let code: UInt16
+    let data: [UInt8]
+}
+
 /// A DNS query as the laboratory reads it.
 ///
 /// This codec is the laboratory's own, not the library's: two implementations that agree prove more
@@ -13,6 +19,8 @@ struct LabQuery {
     let questionOctets: [UInt8]
     /// The largest answer the client takes over UDP; nil without EDNS. Source: RFC 6891 §6.2.3.
     let largestAnswer: Int?
+    /// The options of EDNS, in order.
+    let options: [LabOption]
 
     /// Nil for what is not a query with one question of class IN.
     init?(_ octets: [UInt8], isTCP: Bool) {
@@ -33,6 +41,23 @@ struct LabQuery {
             LabQuery.word(octets, 10) > 0 && octets.count >= index + 11 && octets[index] == 0
                 && LabQuery.word(octets, index + 1) == RecordType.opt.rawValue
             ? Int(LabQuery.word(octets, index + 3)) : nil
+        options = largestAnswer == nil ? [] : LabQuery.options(octets, index + 9)
+    }
+
+    /// The options of an OPT record whose data length stands at the index; those that run over its
+    /// end are left out. Source: RFC 6891 §6.1.2.
+    private static func options(_ octets: [UInt8], _ index: Int) -> [LabOption] {
+        let end = min(octets.count, index + 2 + Int(word(octets, index)))
+        var options: [LabOption] = []
+        var start = index + 2
+        while start + 4 <= end {
+            let next = start + 4 + Int(word(octets, start + 2))
+            guard next <= end else { break }
+            options.append(
+                LabOption(code: word(octets, start), data: Array(octets[(start + 4)..<next])))
+            start = next
+        }
+        return options
     }
 
     private static func word(_ octets: [UInt8], _ index: Int) -> UInt16 {
@@ -51,6 +76,32 @@ struct LabQuery {
             index += count
         }
         return nil
+    }
+}
+
+// What EDNS adds.
+extension LabQuery {
+    /// The client subnet as text, `192.0.2.0/24`; nil without one. Source: RFC 7871 §6.
+    var clientSubnet: String? {
+        guard let data = options.first(where: { $0.code == 8 })?.data, data.count >= 4 else {
+            return nil
+        }
+        let width = LabQuery.word(data, 0) == 1 ? 4 : 16
+        let known = Array(data.dropFirst(4).prefix(width))
+        let octets = known + [UInt8](repeating: 0, count: width - known.count)
+        return IPAddress(octets: octets).map { "\($0)/\(data[2])" }
+    }
+
+    /// A reply that ends in the OPT record of ``replies(_:)``, padded to a multiple of 468 octets when
+    /// the query was padded. Source: RFC 7830 §4, RFC 8467 §4.1.
+    func padded(_ reply: [UInt8]) -> [UInt8] {
+        guard options.contains(where: { $0.code == 12 }), reply.count >= 23 else { return reply }
+        let filling = (468 - (reply.count + 4) % 468) % 468
+        var octets = LabOctets(octets: Array(reply.dropLast(2)))
+        octets.add(UInt16(filling + 4))
+        octets.add(UInt16(12))
+        octets.add(UInt16(filling))
+        return octets.octets + [UInt8](repeating: 0, count: filling)
     }
 }
 

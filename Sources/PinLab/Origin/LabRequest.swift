@@ -50,14 +50,24 @@ public struct LabRequest: Sendable, Hashable {
     /// The parameters of the query with percent-encoding and `+` taken off; of equal names the last
     /// one stands.
     public var query: [String: String] {
-        guard let mark = target.firstIndex(of: "?") else { return [:] }
-        var parameters: [String: String] = [:]
-        for pair in target[target.index(after: mark)...].split(separator: "&") {
+        Dictionary(queryParameters.map { ($0.name, $0.value) }) { $1 }
+    }
+
+    /// The parameters of the query, in order, with percent-encoding and `+` taken off.
+    public var queryParameters: [LabField] {
+        guard let mark = target.firstIndex(of: "?") else { return [] }
+        return LabRequest.parameters(target[target.index(after: mark)...])
+    }
+
+    /// The parameters of a body of the type `application/x-www-form-urlencoded`, in order.
+    public var formParameters: [LabField] { LabRequest.parameters(text[...]) }
+
+    private static func parameters(_ text: Substring) -> [LabField] {
+        text.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let value = parts.count > 1 ? parts[1] : ""
-            parameters[LabRequest.unescaped(parts[0])] = LabRequest.unescaped(value)
+            return LabField(unescaped(parts[0]), unescaped(value))
         }
-        return parameters
     }
 
     private static func unescaped(_ text: Substring) -> String {

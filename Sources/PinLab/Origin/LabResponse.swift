@@ -18,6 +18,8 @@ public struct LabResponse: Sendable, Hashable {
         case resetsUnanswered
         /// Sends these octets as they are, then closes.
         case writes([UInt8])
+        /// Sends the answer one octet at a time, head and all, with this pause between two.
+        case trickles(pauseMilliseconds: Int64)
     }
 
     /// How the end of the body is told. Source: RFC 9112 §6.3.
@@ -46,6 +48,8 @@ public struct LabResponse: Sendable, Hashable {
     public var pieceOctets: Int
     /// How long it waits between two pieces.
     public var pieceDelayMilliseconds: Int64
+    /// Fields after the body; sent with the chunked framing only. Source: RFC 9112 §7.1.2.
+    public var trailers: [LabField]
 
     /// An answer without faults.
     public init(status: Int = 200, fields: [LabField] = [], body: [UInt8] = []) {
@@ -57,6 +61,7 @@ public struct LabResponse: Sendable, Hashable {
         delayMilliseconds = 0
         pieceOctets = 0
         pieceDelayMilliseconds = 0
+        trailers = []
     }
 
     /// A text.

@@ -47,6 +47,12 @@ public final class LabServer: Sendable {
             fault: fault, handler: handler)
     }
 
+    /// From now on `choose` names the identity of each handshake, once the ClientHello is there;
+    /// nil for the one that belongs to the server's name. Without TLS it is never asked.
+    func chooseIdentity(_ choose: @escaping @Sendable () -> TLSContext?) {
+        core.identityChoice.withLock { $0 = choose }
+    }
+
     deinit { core.stop.raise() }
 
     /// Begins to serve.
@@ -67,6 +73,15 @@ public final class LabServer: Sendable {
 
     /// What it has seen until now.
     public var record: LabRecord { core.record.withLock { $0 } }
+
+    /// Forgets handshakes and requests, so that a long test does not fill the memory; connections and
+    /// octets go on being counted.
+    public func forget() {
+        core.record.withLock { record in
+            record.handshakes = []
+            record.requests = []
+        }
+    }
 
     /// Fails the connections from now on; those already accepted go on.
     public func misbehave(_ fault: LabConnectionFault) { core.fault.withLock { $0 = fault } }
@@ -90,6 +105,7 @@ final class OriginCore: Sendable {
     let stop: StopSignal
     let identities: TLSIdentities?
     let fault: Locked<LabConnectionFault>
+    let identityChoice = Locked<(@Sendable () -> TLSContext?)?>(nil)
     let record = Locked(LabRecord())
     let threads = ThreadGroup()
     private let handler: @Sendable (LabRequest) -> LabResponse
@@ -129,16 +145,23 @@ final class OriginCore: Sendable {
         guard let identities else { return converse(stream, number, serverName: nil) }
         let hello = stream.readHello(identities)
         guard hello.isRead else { return }
-        let index = record.withLock { record in
+        record.withLock { record in
             record.handshakes.append(
                 LabHandshake(
                     connection: number, serverName: hello.serverName, isComplete: false))
-            return record.handshakes.count - 1
         }
-        guard !fail(stream, fault),
-            stream.finishHandshake(identities.context(for: hello.serverName))
-        else { return }
-        record.withLock { $0.handshakes[index].isComplete = true }
+        guard !fail(stream, fault) else { return }
+        let chosen = identityChoice.withLock { $0 }?()
+        guard stream.finishHandshake(chosen ?? identities.context(for: hello.serverName)) else {
+            return
+        }
+        record.withLock { record in
+            // By its number: the record may have been forgotten meanwhile.
+            guard let index = record.handshakes.lastIndex(where: { $0.connection == number }) else {
+                return
+            }
+            record.handshakes[index].isComplete = true
+        }
         converse(stream, number, serverName: hello.serverName)
     }
 

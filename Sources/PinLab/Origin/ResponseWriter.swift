@@ -22,6 +22,7 @@ struct ResponseWriter {
             stream.reset()
             return .drop
         case .writes(let octets): return stream.write(octets) ? .close : .drop
+        case .trickles(let milliseconds): return trickle(response, milliseconds)
         case .answers, .closes, .resets, .stalls: break
         }
         guard stream.write(head(response)) else { return .drop }
@@ -46,6 +47,15 @@ struct ResponseWriter {
             guard writeBody(response, limit: nil) else { return .drop }
             return next(response, request)
         }
+    }
+
+    private func trickle(_ response: LabResponse, _ milliseconds: Int64) -> Next {
+        for octet in head(response) + response.body {
+            guard stream.write([octet]), stream.pause(milliseconds: milliseconds) else {
+                return .drop
+            }
+        }
+        return .close
     }
 
     private func next(_ response: LabResponse, _ request: LabRequest) -> Next {
@@ -86,7 +96,8 @@ struct ResponseWriter {
             rest = rest.dropFirst(piece)
         }
         guard response.framing == .chunked, limit == nil else { return true }
-        return stream.write(Array("0\r\n\r\n".utf8))
+        let trailers = response.trailers.map { "\($0.name): \($0.value)\r\n" }.joined()
+        return stream.write(Array("0\r\n\(trailers)\r\n".utf8))
     }
 
     private func writePiece(_ piece: ArraySlice<UInt8>, framing: LabResponse.Framing) -> Bool {
@@ -119,8 +130,12 @@ struct ResponseWriter {
         case 401: "Unauthorized"
         case 403: "Forbidden"
         case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 413: "Content Too Large"
+        case 415: "Unsupported Media Type"
         case 429: "Too Many Requests"
         case 500: "Internal Server Error"
+        case 501: "Not Implemented"
         case 503: "Service Unavailable"
         default: "Status"
         }
