@@ -43,6 +43,7 @@ public struct CachedAddresses: Sendable, RandomAccessCollection {
         }
     }
 
+    /// 0.
     public var startIndex: Int { 0 }
     /// How many there are in the value.
     public var endIndex: Int { Int(held) }

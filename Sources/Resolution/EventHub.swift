@@ -92,6 +92,7 @@ public struct SourceState: Sendable, Hashable {
     public let label: String
     public let isAuthenticated: Bool
     public let breaker: Breaker
+    /// Failures since its last answer.
     public let consecutiveFailures: Int
     /// How long its answers take, smoothed; nil before the first. Source: RFC 6298 §2.
     public let smoothedMilliseconds: Double?

@@ -10,7 +10,9 @@ extension Resolver {
         guard options.ranksAddresses, case .name(let host) = found.host,
             found.addresses.count > 1
         else { return found }
-        let ordered = state.withLock { $0.rank.ordered(found.addresses, for: .name(host), now: now) }
+        let ordered = state.withLock {
+            $0.rank.ordered(found.addresses, for: .name(host), now: now)
+        }
         return found.replacing(addresses: ordered, synthesised: found.synthesised)
     }
 

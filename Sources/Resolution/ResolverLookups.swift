@@ -102,8 +102,9 @@ extension Resolver {
     }
 
     /// An alarm of a waiter that may have been told meanwhile.
-    private func arm(_ cell: AlarmCell, at moment: Monotonic, _ ring: @escaping @Sendable () -> Void)
-    {
+    private func arm(
+        _ cell: AlarmCell, at moment: Monotonic, _ ring: @escaping @Sendable () -> Void
+    ) {
         let alarm = alarms.schedule(at: moment, ring)
         if !cell.set(alarm) { alarms.cancel(alarm) }
     }

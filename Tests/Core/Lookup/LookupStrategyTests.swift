@@ -52,7 +52,8 @@ import Testing
         let forged = try says("192.0.2.66", "plain")
         #expect(lookup.answered(one, forged, now: .at(3)) == [.armAlarm(.at(503))])
         let truth = try says("192.0.2.1", "proven")
-        let evidence = try #require(Disagreement(authenticated: truth, plain: forged, millisecondsApart: -117))
+        let evidence = try #require(
+            Disagreement(authenticated: truth, plain: forged, millisecondsApart: -117))
         #expect(
             lookup.answered(zero, truth, now: .at(120)) == [
                 .disarmAlarm, .disagree(evidence), .settle(truth, attempts: []),
@@ -101,7 +102,8 @@ import Testing
         let denial = Said.nothing(.noSuchName, soa: 30, to: question, by: "plain")
         #expect(lookup.answered(one, denial, now: .at(3)) == [.armAlarm(.at(503))])
         let truth = try says("192.0.2.1", "proven")
-        let evidence = try #require(Disagreement(authenticated: truth, plain: denial, millisecondsApart: -6))
+        let evidence = try #require(
+            Disagreement(authenticated: truth, plain: denial, millisecondsApart: -6))
         #expect(
             lookup.answered(zero, truth, now: .at(9)) == [
                 .disarmAlarm, .disagree(evidence), .settle(truth, attempts: []),
@@ -154,7 +156,8 @@ import Testing
                 .ask(one, by: .at(5_000)), .armAlarm(.at(504)),
             ])
         let truth = try says("192.0.2.1", "proven")
-        let evidence = try #require(Disagreement(authenticated: truth, plain: answer, millisecondsApart: -46))
+        let evidence = try #require(
+            Disagreement(authenticated: truth, plain: answer, millisecondsApart: -46))
         #expect(
             lookup.answered(one, truth, now: .at(50)) == [
                 .disarmAlarm, .disagree(evidence), .settle(truth, attempts: []),

@@ -122,7 +122,9 @@ extension ScenarioWorld {
     private struct Misunderstood: Error, CustomStringConvertible {
         let description: String
 
-        init(_ words: [String]) { description = "\"\(words.joined(separator: " "))\" means nothing" }
+        init(_ words: [String]) {
+            description = "\"\(words.joined(separator: " "))\" means nothing"
+        }
     }
 
     private func perform(_ words: [String]) throws {
