@@ -47,6 +47,9 @@ package protocol HTTPDNSCodec: Sendable {
     ///
     /// - Parameter response: nil when none came.
     func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy
+
+    /// Another way to ask the same server, after an answer that cannot be read; nil when there is none.
+    func otherRequest(for questions: [Question]) -> HTTPDNSRequest?
 }
 
 /// What fits into one request of a protocol.
@@ -104,6 +107,8 @@ extension HTTPDNSCodec {
     package func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy {
         Remedy.usual(for: failure)
     }
+
+    package func otherRequest(for questions: [Question]) -> HTTPDNSRequest? { nil }
 }
 
 extension Remedy {
@@ -137,11 +142,16 @@ package struct HTTPDNSResponse: Sendable, Hashable {
     package let status: Int
     package let contentType: String?
     package let body: [UInt8]
+    /// The `Retry-After` field.
+    package var retryAfter: String?
 
-    package init(status: Int, contentType: String? = nil, body: [UInt8]) {
+    package init(
+        status: Int, contentType: String? = nil, body: [UInt8], retryAfter: String? = nil
+    ) {
         self.status = status
         self.contentType = contentType
         self.body = body
+        self.retryAfter = retryAfter
     }
 
     /// Redirects are not followed: only a 2xx response holds an answer.
