@@ -68,7 +68,7 @@ package struct AliyunV2Codec: AddressCodec {
         ciphers = try Ciphers(hexadecimal: keys.key)
         guard mode == .plain || ciphers.areKnown else {
             throw .misconfigured(
-                "encrypting needs the AES key of the Aliyun console (`key`, --key)")
+                "encrypting needs the AES key of the Aliyun console (`key`, --key-env)")
         }
     }
 
