@@ -33,7 +33,9 @@ package struct Profile: Sendable, Hashable {
     package let supportedTypes: Set<RecordType>?
     /// Where the facts come from.
     package let source: String
-    /// The day on which the source was read: `2026-11-30`.
+    /// Who gave the facts, where the source itself was not opened; else empty.
+    package let sourceUnread: String
+    /// The day on which the source was read: `2026-11-30`; empty when it was not.
     package let date: String
     package let notes: String
 
@@ -101,6 +103,7 @@ package struct Profile: Sendable, Hashable {
         takes = parts.takes
         supportedTypes = parts.supportedTypes
         source = parts.source
+        sourceUnread = parts.sourceUnread
         date = parts.date
         notes = parts.notes
     }

@@ -18,6 +18,7 @@ package struct ProfileParts: Sendable {
     package fileprivate(set) var takes: [Profile.Credential] = []
     package fileprivate(set) var supportedTypes: Set<RecordType>?
     package fileprivate(set) var source = ""
+    package fileprivate(set) var sourceUnread = ""
     package fileprivate(set) var date = ""
     package fileprivate(set) var notes = ""
 }
@@ -54,7 +55,7 @@ private struct ProfileReader {
     static let keys = [
         "id", "title", "kind", "url", "tlsName", "bootstrap", "withoutAddresses", "dotName",
         "dotPort", "template", "queriesPerSecond", "needs", "takes", "supports", "cleartext",
-        "source", "date", "notes",
+        "source", "sourceUnread", "date", "notes",
     ]
 
     init(file: String, _ value: JSONValue) throws(ProfileError) {
@@ -88,7 +89,8 @@ private struct ProfileReader {
         if let template = parts.template { try check(template, parts) }
         parts.supportedTypes = try supportedTypes(of: parts.kind, parts.template)
         parts.source = try source()
-        parts.date = try date()
+        parts.sourceUnread = try optionalText("sourceUnread") ?? ""
+        parts.date = try date(of: parts.sourceUnread)
         parts.notes = try optionalText("notes") ?? ""
         return parts
     }
@@ -335,8 +337,15 @@ private struct ProfileReader {
         return text
     }
 
-    private func date() throws(ProfileError) -> String {
+    /// A source that was not read has no date, but says by whom the facts were taken from it.
+    private func date(of unread: String) throws(ProfileError) -> String {
         let advice = "give the day on which the source was read, as 2026-11-30"
+        guard unread.isEmpty else {
+            guard object["date"] == nil else {
+                throw fault("sourceUnread", "the source has a date", "remove this key or the date")
+            }
+            return ""
+        }
         let text = try text("date", advice: advice)
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { UInt16($0) }
