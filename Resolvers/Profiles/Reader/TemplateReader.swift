@@ -30,7 +30,9 @@ struct TemplateReader {
 
     /// What may be written into a request.
     private static let sent = Variable.allCases.filter { $0 != .secret }
-    private static let inPath: [Variable] = [.host, .hosts, .account, .accountFirst, .accountSecond]
+    private static let inPath: [Variable] = [
+        .host, .hosts, .account, .accountFirst, .accountSecond,
+    ]
     private static let signed = Variable.allCases.filter { $0 != .signature }
     private static let encrypted = Variable.allCases.filter {
         $0 != .signature && $0 != .payload && $0 != .secret
@@ -103,10 +105,13 @@ struct TemplateReader {
         guard !pieces.isEmpty else {
             throw object.fault("pieces", "missing or empty", "list what is signed, in order")
         }
-        guard let algorithm = try object.word(
-            "algorithm", of: ProviderTemplate.Signature.Algorithm.self)
+        guard
+            let algorithm = try object.word(
+                "algorithm", of: ProviderTemplate.Signature.Algorithm.self)
         else { throw object.fault("algorithm", "missing", "use md5, sha256 or hmac-sha256") }
-        let isKeyed = pieces.contains { !$0.variables.filter { $0 == .secret || $0 == .key }.isEmpty }
+        let isKeyed = pieces.contains {
+            !$0.variables.filter { $0 == .secret || $0 == .key }.isEmpty
+        }
         guard isKeyed || algorithm == .hmacSHA256 else {
             throw object.fault(
                 "pieces", "neither {secret} nor {key} is signed, so anyone could sign",
@@ -193,7 +198,8 @@ extension TemplateReader {
         return ProviderTemplate.Response(
             form: form, code: try code(in: object),
             entries: try optionalPath("entries", in: object) ?? ProviderTemplate.Path(members: []),
-            isKeyedByName: try object.flag("keyedByName"), name: try optionalPath("name", in: object),
+            isKeyedByName: try object.flag("keyedByName"),
+            name: try optionalPath("name", in: object),
             addresses: addresses, seconds: try optionalPath("ttl", in: object),
             clientAddress: try optionalPath("clientAddress", in: object),
             emptyIsNoData: try object.flag("emptyIsNoData"), separators: separators,
