@@ -81,6 +81,9 @@ let effects: [Target] = [
 
 // Layer 3: resolvers
 let resolvers: [Target] = [
+    module(
+        "Profiles", ["Names", "Wire", "Lookup", "Exchange", "JSON"], in: "Resolvers",
+        plugins: [.plugin(name: "HTTPDNSEmbedProfiles")]),
     module("Datagram", ["Names", "Wire", "Lookup", "Platform"], c: ["Ares"], in: "Resolvers"),
     module(
         "DoH", ["Names", "Wire", "Lookup", "Exchange", "Trust", "Transport", "Platform"],
@@ -89,13 +92,10 @@ let resolvers: [Target] = [
         "Vendor",
         [
             "Names", "Wire", "Lookup", "Exchange", "Trust", "Transport", "Platform", "JSON",
-            "Digest",
+            "Digest", "Profiles",
         ], in: "Resolvers"),
     module("System", ["Names", "Wire", "Lookup", "Platform"], c: ["System"], in: "Resolvers"),
     module("Static", ["Names", "Wire", "Lookup"], in: "Resolvers"),
-    module(
-        "Profiles", ["Names", "Wire", "Lookup", "Exchange", "JSON"], in: "Resolvers",
-        plugins: [.plugin(name: "HTTPDNSEmbedProfiles")]),
 ]
 
 // Turns Resolvers/Profiles/*.json into Swift when Profiles is built.

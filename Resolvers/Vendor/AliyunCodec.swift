@@ -2,13 +2,13 @@ internal import HTTPDNSDigest
 internal import HTTPDNSJSON
 package import HTTPDNSLookup
 package import HTTPDNSNames
-package import HTTPDNSWire
 
-/// Aliyun EMAS HTTPDNS, one name a request: `/{account}/d` and, signed, `/{account}/sign_d`.
+/// Aliyun EMAS HTTPDNS, legacy form: `/{account}/d` for one name and `/{account}/resolve` for up to
+/// five; signed, `/sign_d` and `/sign_resolve`.
 ///
-/// Source: help.aliyun.com/document_detail/435283 and the vendor's SDKs; wire facts, vectors and
-/// quirks are listed in Resolvers/README.md.
-package struct AliyunCodec: HTTPDNSCodec {
+/// Source: help.aliyun.com/document_detail/435283, 52679, 52680 and the vendor's SDKs; quirks are
+/// listed in Resolvers/README.md.
+package struct AliyunCodec: AddressCodec {
     private let base: String
     private let account: String
     private let secret: Secret?
@@ -19,16 +19,11 @@ package struct AliyunCodec: HTTPDNSCodec {
     ///   - secret: signs requests; without it the service must allow unsigned ones.
     /// - Throws: ``QueryFailure/misconfigured(_:)``.
     package init(base: String = "", account: String, secret: Secret?) throws(QueryFailure) {
-        guard (1...64).contains(account.utf8.count),
-            account.utf8.allSatisfy({
-                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
-                    || (0x61...0x7A).contains($0) || $0 == 0x5F || $0 == 0x2D
-            })
-        else {
+        guard Account.isPlain(account) else {
             throw .misconfigured(
                 "the Aliyun account is its number in the console, such as 100000")
         }
-        guard secret?.revealed.isEmpty != true else {
+        guard secret?.isEmpty != true else {
             throw .misconfigured("the Aliyun secret is empty: give it, or leave it out")
         }
         self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
@@ -36,170 +31,169 @@ package struct AliyunCodec: HTTPDNSCodec {
         self.secret = secret
     }
 
-    package var supportedTypes: Set<RecordType>? { [.a, .aaaa] }
-    package var answerTransport: AnswerTransport { .httpdns }
     /// The secret only enters a digest.
     package var sendsSecret: Bool { false }
+    package var batching: Batching { Batching(maximumNames: 5, joinsFamilies: true) }
 
     /// How long a signature is good for. Source: the vendor's iOS and Android SDKs; the service
     /// refuses more than 24 h.
     static let signatureLifetimeSeconds: Int64 = 600
 
     package func request(
-        for question: Question, now: WallTime
+        for questions: [Question], now: WallTime
     ) throws(QueryFailure) -> HTTPDNSRequest {
-        guard let family = AliyunFamily(question.type) else {
-            throw .unsupportedType(question.type)
-        }
+        let asked = try AskedNames(questions, maximumNames: batching.maximumNames)
         var query = QueryString()
-        query.append("host", question.name.text)
-        query.append("query", family.queryValue)
+        query.append("host", list: asked.names.map(\.text))
+        query.append("query", list: asked.families.map { $0 == .ipv4 ? "4" : "6" })
+        if let subnet = asked.clientSubnet { query.append("ip", subnet.address.description) }
+        for entry in asked.serviceParameters.entries {
+            query.append("sdns-" + entry.key, entry.value)
+        }
         if let secret {
             let expiry = String(now.secondsSince1970 &+ Self.signatureLifetimeSeconds)
             query.append("t", expiry)
-            query.append(
-                "s", try Self.signature(host: question.name.text, secret: secret, expiry: expiry))
+            query.append("s", try Self.signature(asked.joined, secret: secret, expiry: expiry))
         }
-        let path = base + "/" + account + (secret == nil ? "/d" : "/sign_d")
+        let call = asked.names.count == 1 ? "d" : "resolve"
+        let path = base + "/" + account + (secret == nil ? "/" : "/sign_") + call
         return HTTPDNSRequest(target: path + "?" + query.text, accept: "application/json")
     }
 
-    /// `md5("{host}-{secret}-{t}")` in lower-case hexadecimal.
+    /// `md5("{hosts}-{secret}-{t}")` in lower-case hexadecimal, hosts as they stand in the request.
     static func signature(
-        host: String, secret: Secret, expiry: String
+        _ hosts: String, secret: Secret, expiry: String
     ) throws(QueryFailure) -> String {
-        do {
-            return try Digest.md5Hex("\(host)-\(secret.revealed)-\(expiry)".utf8)
-        } catch {
-            throw .misconfigured("the request cannot be signed: \(error)")
+        try Signing.perform {
+            try Digest.md5Hex("\(hosts)-\(secret.revealed)-\(expiry)".utf8)
         }
     }
 
-    package func testimony(
-        from response: HTTPDNSResponse, for question: Question, source: Testimony.Source
-    ) throws(QueryFailure) -> Testimony {
-        guard let family = AliyunFamily(question.type) else {
-            throw .unsupportedType(question.type)
-        }
-        let body = try Self.object(in: response)
-        if let code = body["code"]?.string, body["host"] == nil {
-            throw .rejected(code: try Self.checked(code))
+    package func answers(
+        in response: HTTPDNSResponse, to questions: [Question]
+    ) throws(QueryFailure) -> AddressAnswers {
+        let body = try JSONBody.object(of: response)
+        if let code = body["code"]?.string, body["host"] == nil, body["dns"] == nil {
+            throw .rejected(code: try JSONBody.checked(code: code))
         }
         guard response.isSuccess else { throw .httpStatus(response.status) }
-        try Self.checkHost(in: body, for: question.name)
-        var source = source
-        source.clientAddress = body["client_ip"]?.string.flatMap { try? IPAddress($0) }
-        let records = try Self.records(in: body, family, for: question)
-        return Testimony(
-            question: question, code: .noError, answers: records,
-            negativeTTLSeconds: records.isEmpty ? try Self.statedSeconds(body["ttl"]) : nil,
-            source: source)
+        var answers = AddressAnswers()
+        guard let list = body["dns"], !list.isNull else {
+            try Self.add(body, to: &answers)
+            return answers
+        }
+        guard let entries = list.array else {
+            throw .malformed("dns is \(list.kind), not an array")
+        }
+        for (index, entry) in entries.enumerated() {
+            guard let entry = entry.object else {
+                throw .malformed("dns[\(index)] is \(entry.kind), not an object")
+            }
+            try Self.add(entry, to: &answers)
+        }
+        return answers
     }
 
-    private static func object(
-        in response: HTTPDNSResponse
-    ) throws(QueryFailure) -> JSONObject {
-        let value: JSONValue
-        do {
-            value = try JSONValue.parse(response.body)
-        } catch {
-            guard response.isSuccess else { throw .httpStatus(response.status) }
-            throw response.malformed(error.description)
+    /// One name's entry; in the single form, the whole body.
+    private static func add(
+        _ entry: JSONObject, to answers: inout AddressAnswers
+    ) throws(QueryFailure) {
+        let name = try host(of: entry)
+        answers.clientAddress =
+            answers.clientAddress ?? entry["client_ip"]?.string.flatMap { try? IPAddress($0) }
+        let seconds = try AddressText.statedSeconds(entry["ttl"])
+        var answer = NamedAnswer()
+        answer.seconds = seconds
+        answer.extra = entry["extra"]?.string.map(EscapedText.plain)
+        // A type speaks only where there is one list: with it, that list may hold the other family.
+        if entry["type"]?.integer == 28, entry["ipsv6"] == nil {
+            answer.ipv6 = AddressText.list(entry["ips"], .ipv6, named: "ips")
+        } else {
+            if entry["ips"] != nil {
+                answer.ipv4 = AddressText.list(entry["ips"], .ipv4, named: "ips")
+            }
+            if entry["ipsv6"] != nil {
+                answer.ipv6 = AddressText.list(entry["ipsv6"], .ipv6, named: "ipsv6")
+            }
         }
-        guard let object = value.object else {
-            guard response.isSuccess else { throw .httpStatus(response.status) }
-            throw response.malformed("a JSON object was expected, not \(value.kind)")
-        }
-        return object
-    }
-
-    /// A code is shown to people and kept in statistics, so it must look like one.
-    private static func checked(_ code: String) throws(QueryFailure) -> String {
-        guard (1...64).contains(code.utf8.count),
-            code.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw .malformed("the error code is \(ServerText.shown(code))") }
-        return code
+        answer.ipv4?.seconds = seconds
+        answer.ipv6?.seconds = seconds
+        answers.add(answer, for: name)
     }
 
     /// An answer names its host or at least has lists of addresses; other JSON is not an answer.
-    private static func checkHost(
-        in body: JSONObject, for name: HostName
-    ) throws(QueryFailure) {
-        guard let given = body["host"] else {
-            guard body["ips"] != nil || body["ipsv6"] != nil else {
+    private static func host(of entry: JSONObject) throws(QueryFailure) -> HostName? {
+        guard let given = entry["host"] else {
+            guard entry["ips"] != nil || entry["ipsv6"] != nil else {
                 throw .malformed("the JSON object has neither host nor ips nor ipsv6")
             }
-            return
+            return nil
         }
-        guard let text = given.string, let host = try? HostName(text), host == name else {
-            throw .malformed("it answers for \(ServerText.shown(given.description)), not \(name)")
+        guard let text = given.string, let host = try? HostName(text) else {
+            throw .malformed("it answers for \(ServerText.shown(given.description)), no host name")
         }
+        return host
     }
 
-    /// How long "no address" holds: as long as the answer says, nil where it does not say.
-    private static func statedSeconds(_ value: JSONValue?) throws(QueryFailure) -> UInt32? {
-        guard let value, !value.isNull else { return nil }
-        return try AnswerLifetime.seconds(json: value)
-    }
-
-    /// No list or an empty one means no address of that family; the name itself may exist.
-    private static func records(
-        in body: JSONObject, _ family: AliyunFamily, for question: Question
-    ) throws(QueryFailure) -> [ResourceRecord] {
-        guard let list = body[family.member], !list.isNull else { return [] }
-        guard let texts = list.array else {
-            throw .malformed("\(family.member) is \(list.kind), not an array")
-        }
-        let seconds = try AnswerLifetime.seconds(json: body["ttl"])
-        var records: [ResourceRecord] = []
-        for (index, text) in texts.enumerated() {
-            guard let address = text.string.flatMap({ try? IPAddress($0) }),
-                address.family == family.addressFamily, address.zone == nil
-            else {
-                throw .malformed(
-                    "\(family.member)[\(index)] is \(ServerText.shown(text.description)), "
-                        + "not an address of its family")
-            }
-            records.append(
-                ResourceRecord(
-                    name: WireName(question.name), type: question.type, ttlSeconds: seconds,
-                    data: .address(address)))
-        }
-        return records
+    package func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy {
+        AliyunCode.remedy(for: failure)
     }
 }
 
-/// The two families that the protocol knows, and its words for them.
-private enum AliyunFamily {
-    case ipv4
-    case ipv6
-
-    init?(_ type: RecordType) {
-        switch type {
-        case .a: self = .ipv4
-        case .aaaa: self = .ipv6
-        default: return nil
+/// The service's refusals, and what they ask for.
+///
+/// Source: help.aliyun.com/document_detail/435283, and `HttpException` of the vendor's Android SDK.
+enum AliyunCode {
+    static func remedy(for failure: QueryFailure) -> Remedy {
+        guard case .rejected(let code) = failure else { return Remedy.usual(for: failure) }
+        switch code {
+        case "ServiceLevelDeny", "InternalError": return .switchServer
+        case "UnsignedInterfaceDisabled", "InvalidAccount", "AccountNotExists":
+            return .rest(seconds: refusedAccountSeconds)
+        case "SignatureExpired", "InvalidSignature", "InvalidDuration", "InvalidHost",
+            "MissingArgument", "TooManyHosts", "MethodNotAllowed", "SdnsNotSupported":
+            return .none
+        default: return .switchServer
         }
     }
 
-    var queryValue: String {
-        switch self {
-        case .ipv4: "4"
-        case .ipv6: "6"
+    /// How long an account that the service does not accept is left alone.
+    ///
+    /// Source: the vendor's Android SDK, which keeps the refusal for an hour.
+    static let refusedAccountSeconds: Int64 = 3_600
+}
+
+/// Text in which a service has escaped what HTML would read.
+enum EscapedText {
+    /// Source: the vendor's C SDK, which turns back these four.
+    static func plain(_ text: String) -> String {
+        guard text.contains("&") else { return text }
+        var plain = ""
+        var rest = text[...]
+        while let first = rest.first {
+            if let (name, character) = names.first(where: { rest.hasPrefix($0.0) }) {
+                plain += character
+                rest = rest.dropFirst(name.count)
+            } else {
+                plain.append(first)
+                rest = rest.dropFirst()
+            }
         }
+        return plain
     }
 
-    var member: String {
-        switch self {
-        case .ipv4: "ips"
-        case .ipv6: "ipsv6"
-        }
-    }
+    private static let names = [
+        ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"),
+    ]
+}
 
-    var addressFamily: IPAddress.Family {
-        switch self {
-        case .ipv4: .ipv4
-        case .ipv6: .ipv6
-        }
+/// What an account may look like that stands in a path.
+enum Account {
+    static func isPlain(_ account: String) -> Bool {
+        (1...64).contains(account.utf8.count)
+            && account.utf8.allSatisfy({
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0) || $0 == 0x5F || $0 == 0x2D
+            })
     }
 }

@@ -1,67 +1,231 @@
+internal import HTTPDNSDigest
 package import HTTPDNSLookup
 package import HTTPDNSNames
 package import HTTPDNSWire
 
-/// Tencent / DNSPod HTTPDNS, one name a request: `/d?dn=…&ttl=1`, answered in plain text.
+/// Tencent / DNSPod HTTPDNS: `/d?dn=a,b&ttl=1`, up to eight names, answered in plain text or, with a
+/// key, in the hexadecimal of its ciphertext. ``DNSPodAnswer`` has the grammar.
 ///
-/// The body, with what the service leaves out now and then in brackets:
-///
-///     answer  = [ name [ "." ] ":" ] ( list / list "-" list ) [ "|" client-address ]
-///     list    = addresses [ "," ttl ]          a "-" parts IPv4 from IPv6
-///     addresses = address *( ";" address ) [ ";" ] / "0" / name
-///
-/// An empty body, `0` and the name itself mean: no address. Several lines answer several names; ours
-/// is looked for. Source: cloud.tencent.com/document/product/379 and the vendor's SDKs.
+/// Source: cloud.tencent.com/document/product/379/95497, 17669 and the vendor's SDKs.
 package struct DNSPodCodec: HTTPDNSCodec {
+    /// How the service knows the account.
+    package enum Access: Sendable {
+        /// It does not: the free service.
+        case open
+        /// By a number that is sent, over https only.
+        case token(Secret)
+        /// By the encryption of the names. DES takes the first eight octets of the key.
+        case des(id: String, key: Secret)
+        /// AES-128-CBC; the key's text is the key, filled up with `0` to 16 octets.
+        case aes(id: String, key: Secret)
+    }
+
+    /// What the vendor's SDKs and documents disagree on.
+    package struct Options: Sendable {
+        /// Adds `;{expiry}` to the names. Source: the vendor's iOS SDK 1.12.0; others do not.
+        package var datesNames = false
+        /// Encrypts the client's address too, as the documents say. The SDKs send it in clear.
+        package var encryptsClientAddress = false
+
+        package init() {}
+    }
+
     private let path: String
     private let token: Secret?
+    private let encryption: Encryption?
+    private let options: Options
+    private let randomOctets: @Sendable (Int) -> [UInt8]
+
+    /// An account's cipher, and how it is named in requests.
+    private struct Encryption: Sendable {
+        let id: String
+        let name: String
+        let cipher: Cipher
+    }
 
     /// - Parameters:
     ///   - path: `/d` for the vendor's own servers; may have a query.
     ///   - token: the number that the enterprise service wants over HTTPS.
     /// - Throws: ``QueryFailure/misconfigured(_:)``.
     package init(path: String = "/d", token: Secret? = nil) throws(QueryFailure) {
-        guard token?.revealed.isEmpty != true else {
-            throw .misconfigured("the DNSPod token is empty: give it, or leave it out")
-        }
+        try self.init(path: path, access: token.map { .token($0) } ?? .open)
+    }
+
+    /// - Throws: ``QueryFailure/misconfigured(_:)``.
+    package init(
+        path: String = "/d", access: Access, options: Options = Options(),
+        randomOctets: @escaping @Sendable (Int) -> [UInt8] = { Cipher.randomOctets($0) }
+    ) throws(QueryFailure) {
         self.path = path.isEmpty || path == "/" ? "/d" : path
-        self.token = token
+        self.options = options
+        self.randomOctets = randomOctets
+        switch access {
+        case .open:
+            token = nil
+            encryption = nil
+        case .token(let given):
+            guard !given.isEmpty else {
+                throw .misconfigured("the DNSPod token is empty: give it, or leave it out")
+            }
+            token = given
+            encryption = nil
+        case .des(let id, let key):
+            token = nil
+            encryption = try Self.encryption(id, "des", .desECB, Array(key.revealed.utf8.prefix(8)))
+        case .aes(let id, let key):
+            token = nil
+            var octets = Array(key.revealed.utf8.prefix(16))
+            // Source: the vendor's Android SDK.
+            if !octets.isEmpty {
+                octets += [UInt8](repeating: 0x30, count: 16 - octets.count)
+            }
+            encryption = try Self.encryption(id, "aes", .aes128CBC, octets)
+        }
+    }
+
+    private static func encryption(
+        _ id: String, _ name: String, _ algorithm: Cipher.Algorithm, _ key: [UInt8]
+    ) throws(QueryFailure) -> Encryption {
+        guard !id.isEmpty, id.utf8.count <= 10, id.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else {
+            throw .misconfigured(
+                "encrypting needs the DNSPod authorization ID, a number (`account`, --account)")
+        }
+        do throws(CipherError) {
+            let cipher = try Cipher(algorithm, key: key)
+            // Tells now, not at the first question, when this system has no DES.
+            _ = try cipher.sealed([], iv: [UInt8](repeating: 0, count: algorithm.ivOctets))
+            return Encryption(id: id, name: name, cipher: cipher)
+        } catch .keyLength {
+            throw .misconfigured("the DNSPod key is empty or too short: copy it from the console")
+        } catch {
+            throw .misconfigured("\(error)")
+        }
     }
 
     package var supportedTypes: Set<RecordType>? { [.a, .aaaa] }
     package var answerTransport: AnswerTransport { .httpdns }
     package var sendsSecret: Bool { token != nil }
 
+    /// The free service answers for one name and one family.
+    package var batching: Batching {
+        token == nil && encryption == nil
+            ? .none : Batching(maximumNames: 8, joinsFamilies: true)
+    }
+
+    /// How far ahead the names are dated. Source: the vendor's iOS SDK 1.12.0.
+    static let dateLifetimeSeconds: Int64 = 600
+
     package func request(
         for question: Question, now: WallTime
     ) throws(QueryFailure) -> HTTPDNSRequest {
+        try request(for: [question], now: now)
+    }
+
+    package func request(
+        for questions: [Question], now: WallTime
+    ) throws(QueryFailure) -> HTTPDNSRequest {
+        let asked = try AskedNames(questions, maximumNames: batching.maximumNames)
+        var names = asked.joined
+        if options.datesNames {
+            names += ";" + String(now.secondsSince1970 &+ Self.dateLifetimeSeconds)
+        }
         var query = QueryString()
-        query.append("dn", question.name.text)
+        query.append("dn", list: try encrypted(names).split(","))
+        if let encryption {
+            query.append("id", encryption.id)
+            query.append("alg", encryption.name)
+        }
         if let token { query.append("token", token.revealed) }
         query.append("ttl", "1")
         query.append("clientip", "1")
-        switch question.type {
-        case .a: break
-        case .aaaa: query.append("type", "aaaa")
-        default: throw .unsupportedType(question.type)
+        if asked.wantsBoth {
+            query.append("type", "addrs")
+        } else if asked.families == [.ipv6] {
+            query.append("type", "aaaa")
+        }
+        if let subnet = asked.clientSubnet {
+            let address = subnet.address.description
+            query.append("ip", options.encryptsClientAddress ? try encrypted(address) : address)
         }
         return HTTPDNSRequest(target: query.appended(to: path), accept: "text/plain, */*;q=0.1")
     }
 
+    private func encrypted(_ text: String) throws(QueryFailure) -> String {
+        guard let cipher = encryption?.cipher else { return text }
+        return try Signing.perform {
+            Hex.encoded(
+                try cipher.sealed(
+                    Array(text.utf8), iv: randomOctets(cipher.algorithm.ivOctets)))
+        }
+    }
+}
+
+// Reading
+extension DNSPodCodec {
     package func testimony(
         from response: HTTPDNSResponse, for question: Question, source: Testimony.Source
     ) throws(QueryFailure) -> Testimony {
-        guard let family = question.type.addressFamily else {
-            throw .unsupportedType(question.type)
+        let scope = DNSPodAnswer.Scope(wantsBoth: false, isBatch: false)
+        return try testimony(
+            reading: try text(of: response), of: response, for: question, in: scope, source)
+    }
+
+    package func testimonies(
+        from response: HTTPDNSResponse, for questions: [Question], source: Testimony.Source
+    ) -> [Result<Testimony, QueryFailure>] {
+        let text: String
+        do throws(QueryFailure) { text = try self.text(of: response) } catch {
+            return questions.map { _ in .failure(error) }
         }
+        let scope = DNSPodAnswer.Scope(
+            wantsBoth: Set(questions.map(\.type)).count > 1,
+            isBatch: Set(questions.map(\.name)).count > 1)
+        return questions.map { question in
+            do throws(QueryFailure) {
+                return .success(
+                    try testimony(
+                        reading: text, of: response, for: question, in: scope, source))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// The answer in clear.
+    private func text(of response: HTTPDNSResponse) throws(QueryFailure) -> String {
         guard response.isSuccess else { throw .httpStatus(response.status) }
         guard response.body.count <= Self.maximumOctets,
             response.body.allSatisfy({ $0 < 0x80 && $0 != 0 })
         else { throw response.malformed("the body is not a line of ASCII text") }
-        let text = String(decoding: response.body, as: UTF8.self)
+        let isBlank = response.body.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        guard let encryption, !isBlank else {
+            return String(decoding: response.body, as: UTF8.self)
+        }
+        guard let sealed = CipherText.hex(response.body) else {
+            throw response.malformed("the body is not the hexadecimal text of an encrypted answer")
+        }
+        let plain: [UInt8]
+        do throws(CipherError) { plain = try encryption.cipher.opened(sealed) } catch {
+            throw response.malformed("the answer: \(error)")
+        }
+        guard plain.allSatisfy({ $0 < 0x80 && $0 != 0 }) else {
+            throw response.malformed("the decrypted answer is not ASCII text")
+        }
+        return String(decoding: plain, as: UTF8.self)
+    }
+
+    private func testimony(
+        reading text: String, of response: HTTPDNSResponse, for question: Question,
+        in scope: DNSPodAnswer.Scope, _ source: Testimony.Source
+    ) throws(QueryFailure) -> Testimony {
+        guard let family = question.type.addressFamily else {
+            throw .unsupportedType(question.type)
+        }
         let answer: DNSPodAnswer
         do throws(QueryFailure) {
-            answer = try DNSPodAnswer(text, to: question.name, family, response)
+            answer = try DNSPodAnswer(
+                text, to: (question.name, family), in: scope, response)
         } catch {
             // The error would quote it.
             guard !repeatsToken(text) else {
@@ -98,119 +262,5 @@ extension RecordType {
         case .aaaa: .ipv6
         default: nil
         }
-    }
-}
-
-/// The body of a response, read for one name and family.
-private struct DNSPodAnswer {
-    private(set) var addresses: [IPAddress] = []
-    private(set) var lifetimeSeconds = AnswerLifetime.defaultSeconds
-    private(set) var clientAddress: IPAddress?
-    private let name: HostName
-    private let family: IPAddress.Family
-    private let response: HTTPDNSResponse
-
-    init(
-        _ text: String, to name: HostName, _ family: IPAddress.Family, _ response: HTTPDNSResponse
-    ) throws(QueryFailure) {
-        self.name = name
-        self.family = family
-        self.response = response
-        let lines = text.split(whereSeparator: \.isNewline).map(Self.trimmed)
-            .filter { !$0.isEmpty }
-        guard !lines.isEmpty else { return }
-        for line in lines {
-            guard let answer = try ours(line) else { continue }
-            try read(answer)
-            return
-        }
-        throw response.malformed("no line of the answer is about \(name)")
-    }
-
-    /// The line without its name; nil when it is about another name.
-    private func ours(_ line: Substring) throws(QueryFailure) -> Substring? {
-        guard let colon = Self.nameEnd(in: line) else { return line }
-        guard let named = try? HostName(String(line[..<colon])) else {
-            throw response.malformed("the line \(ServerText.shown(String(line))) names no host")
-        }
-        return named == name ? line[line.index(after: colon)...] : nil
-    }
-
-    /// The colon behind a name, told from those of an IPv6 address: it follows a dot, or a name that
-    /// has a letter beyond `f` and so is no group.
-    private static func nameEnd(in line: Substring) -> Substring.Index? {
-        guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { return nil }
-        let before = line[..<colon]
-        if before.contains(where: { ",;|".contains($0) }) { return nil }
-        let isGroup = before.utf8.count <= 4 && before.allSatisfy(\.isHexDigit)
-        return isGroup ? nil : colon
-    }
-
-    private mutating func read(_ answer: Substring) throws(QueryFailure) {
-        let parts = answer.split(separator: "|", omittingEmptySubsequences: false)
-        guard parts.count <= 2 else { throw malformed(answer) }
-        if parts.count == 2 {
-            clientAddress = try? IPAddress(String(Self.trimmed(parts[1])))
-        }
-        let lists = (parts.first ?? "").split(separator: "-", omittingEmptySubsequences: false)
-        switch lists.count {
-        case 1: try keep(read(list: lists[0], family))
-        // A host name may hold hyphens: the form "the name itself" comes before "two lists".
-        case _ where isOurName(parts.first ?? ""): return
-        case 2:
-            let both = (try read(list: lists[0], .ipv4), try read(list: lists[1], .ipv6))
-            keep(family == .ipv4 ? both.0 : both.1)
-        default: throw malformed(answer)
-        }
-    }
-
-    private typealias AddressList = (addresses: [IPAddress], lifetimeSeconds: UInt32)
-
-    private mutating func keep(_ list: AddressList) {
-        addresses = list.addresses
-        lifetimeSeconds = list.lifetimeSeconds
-    }
-
-    private func read(
-        list: Substring, _ family: IPAddress.Family
-    ) throws(QueryFailure) -> AddressList {
-        let parts = list.split(separator: ",", omittingEmptySubsequences: false)
-            .map(Self.trimmed)
-        guard (1...2).contains(parts.count) else { throw malformed(list) }
-        var lifetimeSeconds = AnswerLifetime.defaultSeconds
-        if parts.count == 2, !parts[1].isEmpty {
-            guard let seconds = AnswerLifetime.seconds(digits: parts[1]) else {
-                throw malformed(list)
-            }
-            lifetimeSeconds = seconds
-        }
-        let words = parts[0].split(separator: ";").map(Self.trimmed)
-        if words == ["0"] || (words.count == 1 && isOurName(words[0])) {
-            return ([], lifetimeSeconds)
-        }
-        var addresses: [IPAddress] = []
-        for word in words {
-            guard let address = try? IPAddress(String(word)), address.family == family,
-                address.zone == nil
-            else { throw malformed(list) }
-            addresses.append(address)
-        }
-        return (addresses, lifetimeSeconds)
-    }
-
-    private func isOurName(_ text: Substring) -> Bool {
-        (try? HostName(String(text))) == name
-    }
-
-    private func malformed(_ text: Substring) -> QueryFailure {
-        response.malformed(
-            "\(ServerText.shown(String(text))) is not a list of addresses of its family")
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
     }
 }

@@ -5,13 +5,32 @@ package import HTTPDNSPlatform
 package import HTTPDNSTransport
 package import HTTPDNSWire
 
-/// Asks an HTTP-DNS service: one exchange a question, in the words of its codec.
+/// Asks an HTTP-DNS service, in the words of its codec.
+///
+/// What the protocol lets go together goes in one request: A and AAAA of a name always, several names
+/// where that is switched on. A request that fails for a fault of the server goes to the next one,
+/// within the same deadline.
 package struct HTTPDNSBackend: ResolverBackend {
     package let label: String
     private let codec: any HTTPDNSCodec
-    private let service: HTTPService
-    private let transport: Transport
-    private let wallClock: any WallSource
+    private let exchange: ServiceExchange
+    private let gatherer: QuestionGatherer?
+
+    /// What a back-end can be told beside whom to ask.
+    package struct Settings: Sendable {
+        /// Puts names that are asked in the same moment into one request.
+        package var batchesNames = false
+        /// Holds the account to its limit.
+        package var quota: QuotaGuard?
+        /// Knows the servers, where they are not those of the service alone.
+        package var servers: (any ServerDirectory)?
+        /// Dates signatures.
+        package var wallClock: any WallSource = SystemWallClock()
+        package var clock: any MonotonicSource = SystemMonotonicClock()
+        package var alarms: any AlarmSource = AlarmThread.shared
+
+        package init() {}
+    }
 
     /// The label is shown to people: `https://dns.example/resolve`; the wall clock dates signatures.
     ///
@@ -20,42 +39,56 @@ package struct HTTPDNSBackend: ResolverBackend {
         label: String, codec: any HTTPDNSCodec, service: HTTPService, transport: Transport,
         wallClock: any WallSource = SystemWallClock()
     ) throws(QueryFailure) {
+        var settings = Settings()
+        settings.wallClock = wallClock
+        try self.init(
+            label: label, codec: codec, service: service, transport: transport,
+            settings: settings)
+    }
+
+    /// - Throws: ``QueryFailure/misconfigured(_:)``.
+    package init(
+        label: String, codec: any HTTPDNSCodec, service: HTTPService, transport: Transport,
+        settings: Settings
+    ) throws(QueryFailure) {
         guard service.isAuthenticated || !codec.sendsSecret else {
             throw .misconfigured(
                 "\(service.origin) would be sent a secret in clear text: use https")
         }
         self.label = label
         self.codec = codec
-        self.service = service
-        self.transport = transport
-        self.wallClock = wallClock
+        let exchange = ServiceExchange(
+            label: label, codec: codec, service: service, transport: transport,
+            settings: settings)
+        self.exchange = exchange
+        let batching = Batching(
+            maximumNames: settings.batchesNames ? codec.batching.maximumNames : 1,
+            joinsFamilies: codec.batching.joinsFamilies)
+        guard batching != .none else {
+            gatherer = nil
+            return
+        }
+        gatherer = QuestionGatherer(
+            batching, alarms: settings.alarms, clock: settings.clock
+        ) { questions, deadline in
+            await exchange.ask(questions, deadline: deadline)
+        }
     }
 
-    package var isAuthenticated: Bool { service.isAuthenticated }
+    package var isAuthenticated: Bool { exchange.isAuthenticated }
     package var supportedTypes: Set<RecordType>? { codec.supportedTypes }
 
     package func ask(
         _ question: Question, deadline: Monotonic
     ) async throws(QueryFailure) -> Testimony {
-        let request = try codec.request(for: question, now: wallClock.now())
-        var call = HTTPService.Call(target: request.target)
-        do {
-            try call.fields.set("Accept", request.accept)
-        } catch {
-            throw .unexpected("HTTPDNSBackend: \(error)")
+        if let types = codec.supportedTypes, !types.contains(question.type) {
+            throw .unsupportedType(question.type)
         }
-        let collected = try await service.response(
-            to: call, over: transport, maximumBodyOctets: Self.maximumBodyOctets,
-            deadline: deadline)
-        let response = HTTPDNSResponse(
-            status: collected.head.status,
-            contentType: collected.head.fields.first("Content-Type"), body: collected.body)
-        let source = Testimony.Source(
-            resolver: label, transport: codec.answerTransport,
-            server: collected.facts.remote?.description)
-        return try codec.testimony(from: response, for: question, source: source)
+        if let gatherer { return try await gatherer.ask(question, deadline: deadline) }
+        let outcomes = await exchange.ask([question], deadline: deadline)
+        guard let outcome = outcomes.first else {
+            throw .unexpected("HTTPDNSBackend: a question without an outcome")
+        }
+        return try outcome.get()
     }
-
-    /// Because: a DNS message has at most 65 535 octets, and its JSON form a few times as many.
-    private static let maximumBodyOctets = 262_144
 }

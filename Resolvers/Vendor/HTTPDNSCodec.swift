@@ -14,11 +14,20 @@ package protocol HTTPDNSCodec: Sendable {
     /// True when a request holds a secret as it is, so that it must not travel in clear text.
     var sendsSecret: Bool { get }
 
+    /// What fits into one request.
+    var batching: Batching { get }
+
     /// What to ask the service; `now` dates signatures.
     ///
     /// - Throws: ``QueryFailure/unsupportedType(_:)``, ``QueryFailure/misconfigured(_:)``.
     func request(
         for question: Question, now: WallTime
+    ) throws(QueryFailure) -> HTTPDNSRequest
+
+    /// One request for several questions that ``batching`` lets go together: they differ in name and
+    /// type alone.
+    func request(
+        for questions: [Question], now: WallTime
     ) throws(QueryFailure) -> HTTPDNSRequest
 
     /// What the service said, whatever octets it sent.
@@ -28,6 +37,89 @@ package protocol HTTPDNSCodec: Sendable {
     func testimony(
         from response: HTTPDNSResponse, for question: Question, source: Testimony.Source
     ) throws(QueryFailure) -> Testimony
+
+    /// What the service said to each question of one request, in their order.
+    func testimonies(
+        from response: HTTPDNSResponse, for questions: [Question], source: Testimony.Source
+    ) -> [Result<Testimony, QueryFailure>]
+
+    /// What may still help when all questions of a request ended in one failure.
+    ///
+    /// - Parameter response: nil when none came.
+    func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy
+
+    /// Another way to ask the same server, after an answer that cannot be read; nil when there is none.
+    func otherRequest(for questions: [Question]) -> HTTPDNSRequest?
+}
+
+/// What fits into one request of a protocol.
+package struct Batching: Sendable, Hashable {
+    /// How many names, at least 1.
+    package let maximumNames: Int
+    /// True when A and AAAA of a name are asked and answered together.
+    package let joinsFamilies: Bool
+
+    package init(maximumNames: Int, joinsFamilies: Bool) {
+        self.maximumNames = max(1, maximumNames)
+        self.joinsFamilies = joinsFamilies
+    }
+
+    /// One question a request.
+    package static let none = Batching(maximumNames: 1, joinsFamilies: false)
+}
+
+/// What to do about a failed exchange.
+package enum Remedy: Sendable, Hashable {
+    /// Asking again would end the same: the failure is the answer.
+    case none
+    /// Another server of the service may do better.
+    case switchServer
+    /// The service told its time: date the request by it, and ask once more.
+    case correctClock(WallTime)
+    /// Nothing but refusals are to be had for so long: do not ask.
+    case rest(seconds: Int64)
+}
+
+extension HTTPDNSCodec {
+    package var batching: Batching { .none }
+
+    package func request(
+        for questions: [Question], now: WallTime
+    ) throws(QueryFailure) -> HTTPDNSRequest {
+        guard let question = questions.first, questions.count == 1 else {
+            throw .unexpected("HTTPDNSCodec: \(questions.count) questions for one request")
+        }
+        return try request(for: question, now: now)
+    }
+
+    package func testimonies(
+        from response: HTTPDNSResponse, for questions: [Question], source: Testimony.Source
+    ) -> [Result<Testimony, QueryFailure>] {
+        questions.map { question in
+            do throws(QueryFailure) {
+                return .success(try testimony(from: response, for: question, source: source))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    package func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy {
+        Remedy.usual(for: failure)
+    }
+
+    package func otherRequest(for questions: [Question]) -> HTTPDNSRequest? { nil }
+}
+
+extension Remedy {
+    /// Faults of a server are worth another one; a refusal of the request is not.
+    static func usual(for failure: QueryFailure) -> Remedy {
+        switch failure {
+        case .timedOut, .unreachable, .untrusted, .malformed: .switchServer
+        case .httpStatus(let status): (500...599).contains(status) ? .switchServer : .none
+        default: .none
+        }
+    }
 }
 
 /// A `GET` request, less what the service's identity supplies.
@@ -36,6 +128,13 @@ package struct HTTPDNSRequest: Sendable, Hashable {
     package let target: String
     /// The `Accept` field.
     package let accept: String
+    /// Fields that the protocol adds.
+    package var fields: [Field] = []
+
+    package struct Field: Sendable, Hashable {
+        package let name: String
+        package let value: String
+    }
 }
 
 /// The parts of a response that the protocols look at.
@@ -43,11 +142,16 @@ package struct HTTPDNSResponse: Sendable, Hashable {
     package let status: Int
     package let contentType: String?
     package let body: [UInt8]
+    /// The `Retry-After` field.
+    package var retryAfter: String?
 
-    package init(status: Int, contentType: String? = nil, body: [UInt8]) {
+    package init(
+        status: Int, contentType: String? = nil, body: [UInt8], retryAfter: String? = nil
+    ) {
         self.status = status
         self.contentType = contentType
         self.body = body
+        self.retryAfter = retryAfter
     }
 
     /// Redirects are not followed: only a 2xx response holds an answer.

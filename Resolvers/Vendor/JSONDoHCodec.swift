@@ -15,9 +15,17 @@ package import HTTPDNSWire
 /// Source: the pages named in the profiles google-json, cloudflare-json and alidns-json.
 package struct JSONDoHCodec: HTTPDNSCodec {
     private let path: String
+    private let wirePath: String?
 
-    /// - Parameter path: `/resolve` (Google, AliDNS), `/dns-query` (Cloudflare); may have a query.
-    package init(path: String) { self.path = path }
+    /// - Parameters:
+    ///   - path: `/resolve` (Google, AliDNS), `/dns-query` (Cloudflare); may have a query.
+    ///   - wirePath: where the same service answers in DNS messages, to which a question goes once
+    ///     more when its JSON cannot be read. Because: Cloudflare has sent TXT data with quotes that
+    ///     were not escaped.
+    package init(path: String, wirePath: String? = nil) {
+        self.path = path
+        self.wirePath = wirePath
+    }
 
     package var supportedTypes: Set<RecordType>? { nil }
     package var answerTransport: AnswerTransport { .https }
@@ -30,12 +38,44 @@ package struct JSONDoHCodec: HTTPDNSCodec {
         query.append("name", question.name.text)
         query.append("type", String(question.type.rawValue))
         if question.wantsDNSSEC { query.append("do", "1") }
+        // Source: developers.google.com/speed/public-dns/docs/doh/json; AliDNS has it too, and others
+        // do not look.
+        if let subnet = question.clientSubnet {
+            query.append("edns_client_subnet", subnet.description)
+        }
         // Cloudflare answers in JSON only when asked so; the others do not look.
         return HTTPDNSRequest(target: query.appended(to: path), accept: "application/dns-json")
     }
 
+    package func otherRequest(for questions: [Question]) -> HTTPDNSRequest? {
+        guard let wirePath, let question = questions.first,
+            let message = try? question.query(id: 0).encode(
+                padTo: QueryOptions.paddingBlockOctets)
+        else { return nil }
+        var query = QueryString()
+        query.append("dns", Base64.urlEncoded(message))
+        return HTTPDNSRequest(
+            target: query.appended(to: wirePath), accept: Self.messageType)
+    }
+
+    /// Source: RFC 8484 §6.
+    private static let messageType = "application/dns-message"
+
     package func testimony(
         from response: HTTPDNSResponse, for question: Question, source: Testimony.Source
+    ) throws(QueryFailure) -> Testimony {
+        if wirePath != nil, response.isSuccess,
+            response.contentType?.lowercased().hasPrefix(Self.messageType) == true
+        {
+            return try HTTPDNSLookup.testimony(
+                fromWire: response.body, for: question, source: source)
+        }
+        return try Self.testimony(inJSON: response, for: question, source: source)
+    }
+
+    /// The answer in Google's shape, for every service that has it.
+    static func testimony(
+        inJSON response: HTTPDNSResponse, for question: Question, source: Testimony.Source
     ) throws(QueryFailure) -> Testimony {
         let body = try Self.object(in: response)
         guard Self.asks(body["Question"], question) else {

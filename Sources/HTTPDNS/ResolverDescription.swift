@@ -30,6 +30,26 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
     public var endpoint: HTTPURL?
     /// DoH by POST instead of GET.
     public var usesPOST = false
+    /// Puts names that are asked in the same moment into one request, where the provider takes several.
+    public var batchesNames = false
+    /// The most requests a second that all resolvers of this account may send; nil takes the
+    /// provider's own limit, where its profile knows one.
+    public var requestsPerSecond: Int?
+    /// Whether names are encrypted, where a provider leaves the choice; nil encrypts when there is a
+    /// ``key``.
+    public var encryption: NameEncryption?
+    /// Where Aliyun's list of near servers is kept between runs; the list is fetched only when this is
+    /// set. A file of mode 0600.
+    public var serverListFile: String?
+
+    /// How Aliyun's second form carries names.
+    public enum NameEncryption: Sendable, Hashable {
+        /// In clear, inside https.
+        case none
+        case aesCBC
+        case aesGCM
+    }
+
     /// How often plain DNS is asked before it counts as silent; nil takes the back-end's own.
     public var tries: Int?
 
@@ -73,7 +93,9 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
             case .datagram(let host, _, _): host
             case .doh(let url), .jsonDoH(let url): url.origin.host
             case .system: nil
-            case .provider: endpoint?.origin.host
+            case .provider(let profile):
+                endpoint?.origin.host
+                    ?? (profile.bootstrap.isEmpty ? profile.url?.origin.host : nil)
             }
         if case .name(let name) = host { return name }
         return nil

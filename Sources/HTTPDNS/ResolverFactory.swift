@@ -109,22 +109,23 @@ package struct ResolverFactory: Sendable {
         let bootstrap =
             description.endpoint == nil
             ? ResolverFactory.servers(of: profile, description) : description.bootstrap
+        if let plain = try dnsBackend(profile, url, bootstrap, description) { return plain }
+        let codec = try ProviderCodecs.codec(profile, url, description)
+        return try vendor(codec, at: url, bootstrap, description)
+    }
+
+    /// The back-end of a provider that speaks DNS; nil for the HTTP-DNS services.
+    private func dnsBackend(
+        _ profile: Profile, _ url: HTTPURL, _ bootstrap: [IPAddress],
+        _ description: ResolverDescription
+    ) throws(QueryFailure) -> (any ResolverBackend)? {
         switch profile.kind {
         case .udp: throw .unexpected("ResolverFactory: plain DNS without a back-end")
-        case .doh: return try doh(url, bootstrap, description)
-        case .jsonDoH:
-            return try vendor(JSONDoHCodec(path: url.target), at: url, bootstrap, description)
-        case .aliyun:
-            guard let account = description.account else {
-                throw .misconfigured("it needs your account number (`account`, --account)")
-            }
-            let base = url.target == "/" ? "" : url.target
-            let codec = try AliyunCodec(base: base, account: account, secret: description.secret)
-            return try vendor(codec, at: url, bootstrap, description)
-        case .dnspod:
-            let codec = try DNSPodCodec(
-                path: url.target, token: description.key ?? description.secret)
-            return try vendor(codec, at: url, bootstrap, description)
+        case .doh:
+            let backend = try doh(url, bootstrap, description)
+            guard let quota = ProviderCodecs.quota(description) else { return backend }
+            return QuotaBackend(backend, quota: quota)
+        default: return nil
         }
     }
 
@@ -153,11 +154,16 @@ package struct ResolverFactory: Sendable {
         _ codec: any HTTPDNSCodec, at url: HTTPURL, _ bootstrap: [IPAddress],
         _ description: ResolverDescription
     ) throws(QueryFailure) -> any ResolverBackend {
-        try HTTPDNSBackend(
+        let service = try HTTPService(
+            origin: url.origin, bootstrap: bootstrap, verifier: verifier)
+        var settings = HTTPDNSBackend.Settings()
+        settings.batchesNames = description.batchesNames
+        settings.quota = ProviderCodecs.quota(description)
+        settings.servers = try ProviderCodecs.servers(
+            description, at: url, service: service, transport: transport)
+        return try HTTPDNSBackend(
             label: description.endpoint.map { "\(description) at \($0.origin)" }
                 ?? description.description,
-            codec: codec,
-            service: HTTPService(origin: url.origin, bootstrap: bootstrap, verifier: verifier),
-            transport: transport)
+            codec: codec, service: service, transport: transport, settings: settings)
     }
 }

@@ -95,6 +95,8 @@ public struct Testimony: Sendable, Hashable {
         public var server: String?
         /// Our address as the service saw it, where it says.
         public var clientAddress: IPAddress?
+        /// What an HTTP-DNS service adds for the application, by the customer's own rules there.
+        public var extra: String?
         /// Sends of this question, repeats included; at least 1 for network transports.
         public var tries = 1
 

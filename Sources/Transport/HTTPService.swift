@@ -34,6 +34,17 @@ package struct HTTPService: Sendable {
         self.verifier = verifier
     }
 
+    /// The same service at other servers: whom the certificate must prove stays.
+    package func at(_ route: Route) -> HTTPService {
+        HTTPService(origin: origin, route: route, verifier: verifier)
+    }
+
+    private init(origin: Origin, route: Route, verifier: (any PeerVerifier)?) {
+        self.origin = origin
+        self.route = route
+        self.verifier = verifier
+    }
+
     /// True when a middlebox cannot forge what it says.
     package var isAuthenticated: Bool { origin.scheme == .https }
 

@@ -14,8 +14,17 @@ package struct Profile: Sendable, Hashable {
     /// Whom to ask, with the path; the host is the name that the certificate must prove. Nil for
     /// plain DNS.
     package let url: HTTPURL?
-    /// Where to connect: IPv4 first, in the file's order. Never empty.
+    /// Where to connect: IPv4 first, in the file's order. Empty where the provider publishes none.
     package let bootstrap: [IPAddress]
+    /// The name that the certificate of the same service over TLS (RFC 7858) must prove; nil when it
+    /// has none.
+    package let dotName: HostName?
+    /// Where that service listens.
+    package let dotPort: Port
+    /// The protocol in data, for ``Kind/template``.
+    package let template: ProviderTemplate?
+    /// How many requests a second the provider takes, where that is known.
+    package let queriesPerSecond: Int?
     /// What the provider's own servers want; another endpoint may do without.
     package let needs: [Credential]
     /// What they take but do not insist on.
@@ -24,7 +33,9 @@ package struct Profile: Sendable, Hashable {
     package let supportedTypes: Set<RecordType>?
     /// Where the facts come from.
     package let source: String
-    /// The day on which the source was read: `2026-11-30`.
+    /// Who gave the facts, where the source itself was not opened; else empty.
+    package let sourceUnread: String
+    /// The day on which the source was read: `2026-11-30`; empty when it was not.
     package let date: String
     package let notes: String
 
@@ -36,11 +47,29 @@ package struct Profile: Sendable, Hashable {
         case jsonDoH = "json-doh"
         /// Aliyun EMAS HTTPDNS, legacy form.
         case aliyun
+        /// Aliyun EMAS HTTPDNS, second form: signed by HMAC, encrypted where there is a key.
+        case aliyunV2 = "aliyun-v2"
         /// Tencent DNSPod HTTPDNS.
         case dnspod
+        /// The same over http, names and answers encrypted: by DES, by AES.
+        case dnspodDES = "dnspod-des"
+        case dnspodAES = "dnspod-aes"
+        /// Volcengine HTTPDNS.
+        case volcengine
+        /// Baidu Cloud HTTPDNS.
+        case baidu
+        /// Whatever the file's `template` says.
+        case template
+        /// DNS over TLS alone: no URL, a name and addresses.
+        case dot
         /// Plain DNS on port 53, over TCP where an answer is too long.
         case udp
     }
+
+    /// Kinds that answer for addresses only.
+    package static let addressKinds: Set<Kind> = [
+        .aliyun, .aliyunV2, .dnspod, .dnspodDES, .dnspodAES, .volcengine, .baidu,
+    ]
 
     /// What the user must have from the provider.
     package enum Credential: String, Sendable, Hashable, CaseIterable {
@@ -52,6 +81,11 @@ package struct Profile: Sendable, Hashable {
         case key
     }
 
+    /// The servers as DNS over TLS has them; empty when it has no such service.
+    package var dotServers: [Endpoint] {
+        dotName == nil ? [] : bootstrap.map { Endpoint(address: $0, port: dotPort) }
+    }
+
     /// The servers as plain DNS has them: each bootstrap address at port 53.
     package var servers: [Endpoint] { bootstrap.map { Endpoint(address: $0, port: .dns) } }
 
@@ -61,10 +95,15 @@ package struct Profile: Sendable, Hashable {
         kind = parts.kind
         url = parts.url
         bootstrap = parts.bootstrap
+        dotName = parts.dotName
+        dotPort = parts.dotPort
+        template = parts.template
+        queriesPerSecond = parts.queriesPerSecond
         needs = parts.needs
         takes = parts.takes
         supportedTypes = parts.supportedTypes
         source = parts.source
+        sourceUnread = parts.sourceUnread
         date = parts.date
         notes = parts.notes
     }

@@ -10,10 +10,15 @@ package struct ProfileParts: Sendable {
     package fileprivate(set) var kind = Profile.Kind.doh
     package fileprivate(set) var url: HTTPURL?
     package fileprivate(set) var bootstrap: [IPAddress] = []
+    package fileprivate(set) var dotName: HostName?
+    package fileprivate(set) var dotPort = Port.dnsOverTLS
+    package fileprivate(set) var template: ProviderTemplate?
+    package fileprivate(set) var queriesPerSecond: Int?
     package fileprivate(set) var needs: [Profile.Credential] = []
     package fileprivate(set) var takes: [Profile.Credential] = []
     package fileprivate(set) var supportedTypes: Set<RecordType>?
     package fileprivate(set) var source = ""
+    package fileprivate(set) var sourceUnread = ""
     package fileprivate(set) var date = ""
     package fileprivate(set) var notes = ""
 }
@@ -48,8 +53,9 @@ private struct ProfileReader {
     private let object: JSONObject
 
     static let keys = [
-        "id", "title", "kind", "url", "tlsName", "bootstrap", "needs", "takes", "supports",
-        "cleartext", "source", "date", "notes",
+        "id", "title", "kind", "url", "tlsName", "bootstrap", "withoutAddresses", "dotName",
+        "dotPort", "template", "queriesPerSecond", "needs", "takes", "supports", "cleartext",
+        "source", "sourceUnread", "date", "notes",
     ]
 
     init(file: String, _ value: JSONValue) throws(ProfileError) {
@@ -69,7 +75,10 @@ private struct ProfileReader {
         parts.title = try text("title", advice: "give the provider's name, for people")
         parts.kind = try kind()
         parts.url = try url(of: parts.kind)
-        parts.bootstrap = try bootstrap()
+        parts.bootstrap = try bootstrap(of: parts.kind)
+        (parts.dotName, parts.dotPort) = try dot(of: parts.kind)
+        parts.template = try template(of: parts.kind)
+        parts.queriesPerSecond = try queriesPerSecond()
         parts.needs = try credentials("needs")
         parts.takes = try credentials("takes")
         for (index, credential) in parts.takes.enumerated() where parts.needs.contains(credential) {
@@ -77,9 +86,11 @@ private struct ProfileReader {
                 "takes[\(index)]", "\"\(credential.rawValue)\" is among the needs", "remove it here"
             )
         }
-        parts.supportedTypes = try supportedTypes(of: parts.kind)
+        if let template = parts.template { try check(template, parts) }
+        parts.supportedTypes = try supportedTypes(of: parts.kind, parts.template)
         parts.source = try source()
-        parts.date = try date()
+        parts.sourceUnread = try optionalText("sourceUnread") ?? ""
+        parts.date = try date(of: parts.sourceUnread)
         parts.notes = try optionalText("notes") ?? ""
         return parts
     }
@@ -112,10 +123,13 @@ private struct ProfileReader {
     }
 
     private func url(of kind: Profile.Kind) throws(ProfileError) -> HTTPURL? {
-        guard kind != .udp else {
+        guard kind != .udp, kind != .dot else {
             for key in ["url", "tlsName", "cleartext"] where object[key] != nil {
                 throw fault(
-                    key, "plain DNS has no URL and no certificate",
+                    key,
+                    kind == .udp
+                        ? "plain DNS has no URL and no certificate"
+                        : "DNS over TLS has no URL; \"dotName\" is whom it must prove",
                     "remove it; bootstrap names the servers")
             }
             return nil
@@ -131,6 +145,9 @@ private struct ProfileReader {
         // A template's braces would be encoded and asked for. Source: RFC 3986 §2 has none.
         guard !text.contains(where: { "{}".contains($0) }) else {
             throw fault("url", "it is a template", "leave out what stands in braces")
+        }
+        guard kind != .template || url.target == "/" else {
+            throw fault("url", "it has a path", "write the path into the template")
         }
         try checkScheme(url, kind)
         guard let name = try tlsName() else { return url }
@@ -168,7 +185,7 @@ private struct ProfileReader {
         }
     }
 
-    private func bootstrap() throws(ProfileError) -> [IPAddress] {
+    private func bootstrap(of kind: Profile.Kind) throws(ProfileError) -> [IPAddress] {
         let advice = "list the servers' addresses in \"ipv4\" and \"ipv6\""
         guard let lists = object["bootstrap"]?.object else {
             throw fault("bootstrap", "missing or not an object", advice)
@@ -177,7 +194,11 @@ private struct ProfileReader {
         let addresses =
             try addresses(lists["ipv4"], .ipv4, at: "bootstrap.ipv4")
             + addresses(lists["ipv6"], .ipv6, at: "bootstrap.ipv6")
-        guard !addresses.isEmpty else {
+        let excuse = try optionalText("withoutAddresses") ?? ""
+        guard excuse.isEmpty || (addresses.isEmpty && kind != .udp && kind != .dot) else {
+            throw fault("withoutAddresses", "there are addresses, or must be", "remove this key")
+        }
+        guard !addresses.isEmpty || !excuse.isEmpty else {
             throw fault("bootstrap", "no address: the provider's name is never looked up", advice)
         }
         guard Set(addresses).count == addresses.count else {
@@ -205,6 +226,68 @@ private struct ProfileReader {
         return addresses
     }
 
+    /// The name and port of the same service over TLS.
+    private func dot(of kind: Profile.Kind) throws(ProfileError) -> (HostName?, Port) {
+        var port = Port.dnsOverTLS
+        if let value = object["dotPort"] {
+            guard let number = value.integer.flatMap({ UInt16(exactly: $0) }),
+                let given = Port(number)
+            else { throw fault("dotPort", "\(value) is no port", "write a number to 65535") }
+            port = given
+        }
+        guard let text = try optionalText("dotName") else {
+            guard kind != .dot, object["dotPort"] == nil else {
+                throw fault("dotName", "missing", "give the name that the certificate proves")
+            }
+            return (nil, port)
+        }
+        guard kind == .doh || kind == .dot else {
+            throw fault("dotName", "only the kinds doh and dot have it", "remove this key")
+        }
+        do { return (try HostName(text), port) } catch {
+            throw fault("dotName", "\(error)", "give the name that the certificate proves")
+        }
+    }
+
+    private func template(of kind: Profile.Kind) throws(ProfileError) -> ProviderTemplate? {
+        guard kind == .template else {
+            guard object["template"] == nil else {
+                throw fault("template", "only the kind template has it", "remove this key")
+            }
+            return nil
+        }
+        return try TemplateReader(object["template"], file: file).template()
+    }
+
+    /// A template may use only what its user is asked for.
+    private func check(
+        _ template: ProviderTemplate, _ parts: ProfileParts
+    ) throws(ProfileError) {
+        let asked = Set(parts.needs + parts.takes)
+        let uses: [(ProviderTemplate.Variable, Profile.Credential)] = [
+            (.account, .account), (.accountFirst, .account), (.accountSecond, .account),
+            (.secret, .secret), (.key, .key),
+        ]
+        for (variable, credential) in uses
+        where template.uses(variable) && !asked.contains(credential) {
+            throw fault(
+                "needs", "the template uses {\(variable.rawValue)}",
+                "add \"\(credential.rawValue)\" to needs or takes")
+        }
+        guard !template.sendsKey || parts.url?.origin.scheme == .https else {
+            throw fault("url", "the template sends {key}, in clear over http", "use https")
+        }
+    }
+
+    private func queriesPerSecond() throws(ProfileError) -> Int? {
+        guard let value = object["queriesPerSecond"] else { return nil }
+        guard let number = value.integer, (1...100_000).contains(number) else {
+            throw fault(
+                "queriesPerSecond", "\(value) is no limit", "write a number from 1 to 100000")
+        }
+        return Int(number)
+    }
+
     private func credentials(_ key: String) throws(ProfileError) -> [Profile.Credential] {
         let known = Profile.Credential.allCases.map(\.rawValue).joined(separator: ", ")
         var credentials: [Profile.Credential] = []
@@ -221,12 +304,14 @@ private struct ProfileReader {
     }
 
     private func supportedTypes(
-        of kind: Profile.Kind
+        of kind: Profile.Kind, _ template: ProviderTemplate?
     ) throws(ProfileError) -> Set<RecordType>? {
         let advice = "list record types such as \"A\", or write [\"any\"]"
         let names = try strings(object["supports"], at: "supports")
         guard !names.isEmpty else { throw fault("supports", "missing or empty", advice) }
-        let isAddressesOnly = kind == .aliyun || kind == .dnspod
+        let isAddressesOnly =
+            Profile.addressKinds.contains(kind)
+            || template.map { $0.response.form != .dnsJSON } ?? false
         guard names != ["any"] || isAddressesOnly else { return nil }
         var types: Set<RecordType> = []
         for (index, name) in names.enumerated() {
@@ -252,8 +337,15 @@ private struct ProfileReader {
         return text
     }
 
-    private func date() throws(ProfileError) -> String {
+    /// A source that was not read has no date, but says by whom the facts were taken from it.
+    private func date(of unread: String) throws(ProfileError) -> String {
         let advice = "give the day on which the source was read, as 2026-11-30"
+        guard unread.isEmpty else {
+            guard object["date"] == nil else {
+                throw fault("sourceUnread", "the source has a date", "remove this key or the date")
+            }
+            return ""
+        }
         let text = try text("date", advice: advice)
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { UInt16($0) }

@@ -236,7 +236,10 @@ extension ResolverDescription {
             switch profile.kind {
             case .doh, .jsonDoH: "https"
             case .udp: "udp"
-            case .aliyun, .dnspod: "httpdns"
+            case .dot: "tls"
+            case .aliyun, .aliyunV2, .dnspod, .dnspodDES, .dnspodAES, .volcengine, .baidu,
+                .template:
+                "httpdns"
             }
         }
     }

@@ -60,19 +60,24 @@ package enum ResolverRendering {
     }
 
     package static func page(_ profile: Profile, _ paint: Paint) -> String {
-        var rows = [
+        let dot: String = profile.dotName.map { "\($0):\(profile.dotPort)" } ?? ""
+        let limit: String = profile.queriesPerSecond.map { "\($0) a second" } ?? ""
+        var rows: [(String, String)] = [
             ("kind", profile.kind.rawValue),
             ("url", place(profile)),
             ("servers", profile.bootstrap.map(\.description).joined(separator: ", ")),
+            ("dot", dot),
+            ("limit", limit),
             ("needs", needs(profile)),
             ("takes", profile.takes.map(option).joined(separator: ", ")),
             ("types", types(profile)?.joined(separator: ", ") ?? "any"),
             ("source", profile.source),
+            ("unread", profile.sourceUnread),
             ("date", profile.date),
             ("notes", profile.notes),
         ]
         rows.removeAll { $0.1.isEmpty }
-        let lines = rows.map { name, text in
+        let lines = rows.map { name, text -> String in
             "  " + name + String(repeating: " ", count: 9 - name.count) + text.printable
         }
         return ([paint.bold(profile.id) + "  " + profile.title.printable] + lines)
@@ -101,6 +106,7 @@ package enum ResolverRendering {
 
     private static func place(_ profile: Profile) -> String {
         guard let url = profile.url else {
+            if let name = profile.dotName { return "tls://\(name):\(profile.dotPort)" }
             return profile.servers.first.map { "udp://\($0)" } ?? ""
         }
         return url.origin.description + (url.target == "/" ? "" : url.target)

@@ -77,4 +77,15 @@ int httpdns_errno(void);
 /// The system's word for `error`, copied to `text`.
 void httpdns_error_text(int error, char *_Nonnull text, size_t capacity);
 
+/// Small files. Each returns what it says, or the negative of an errno value.
+
+/// A descriptor for reading; never waits for a peer, as opening a pipe would.
+int httpdns_file_open(const char *_Nonnull path);
+/// A descriptor of a file that is new, mode 0600.
+int httpdns_file_create_private(const char *_Nonnull path);
+ssize_t httpdns_file_read(int descriptor, void *_Nonnull octets, size_t count);
+/// 0 once all octets have reached the disk.
+int httpdns_file_write_all(int descriptor, const void *_Nonnull octets, size_t count);
+int httpdns_file_rename(const char *_Nonnull from, const char *_Nonnull to);
+
 #endif

@@ -41,3 +41,38 @@ enum Vendor {
         }
     }
 }
+
+extension Vendor {
+    /// The outcome of each question of one request, as lines.
+    static func outcomes(
+        _ codec: any HTTPDNSCodec, _ body: String, _ questions: [Question], status: Int = 200
+    ) -> [String] {
+        codec.testimonies(
+            from: response(body, status: status), for: questions, source: source
+        ).map { result in
+            switch result {
+            case .success(let testimony):
+                testimony.answers.isEmpty
+                    ? "none \(testimony.negativeTTLSeconds.map(String.init) ?? "-")"
+                    : testimony.answers.map { record in
+                        guard case .address(let address) = record.data else {
+                            return "\(record.data)"
+                        }
+                        return "\(address) \(record.ttlSeconds)"
+                    }.joined(separator: ", ")
+            case .failure(.rejected(let code)): "rejected \(code)"
+            case .failure(let failure): failure.label
+            }
+        }
+    }
+
+    /// A question for each family of each name.
+    static func both(_ names: String...) throws -> [Question] {
+        try names.flatMap { [try question($0), try question($0, .aaaa)] }
+    }
+
+    /// Octets 0, 1, 2 …, as the published vectors have them.
+    static let counting: @Sendable (Int) -> [UInt8] = { count in (0..<count).map { UInt8($0) } }
+
+    static func at(_ seconds: Int64) -> WallTime { WallTime(secondsSince1970: seconds) }
+}

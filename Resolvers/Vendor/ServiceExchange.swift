@@ -1,0 +1,274 @@
+internal import HTTPDNSExchange
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSTransport
+internal import HTTPDNSWire
+
+/// One request to a service, until it is answered, refused, or out of time: which server, dated by
+/// which clock, whether at all.
+final class ServiceExchange: Sendable {
+    typealias Outcome = Result<Testimony, QueryFailure>
+
+    private struct State {
+        /// How far the service's clock is ahead of ours, where it has told its time.
+        var clockOffsetSeconds: Int64 = 0
+        var rest: Rest?
+    }
+
+    /// No request goes out before `until`.
+    private struct Rest {
+        let until: Monotonic
+        /// What every question is answered meanwhile; nil for "resting".
+        let failure: QueryFailure?
+    }
+
+    private let label: String
+    private let codec: any HTTPDNSCodec
+    private let service: HTTPService
+    private let transport: Transport
+    private let servers: any ServerDirectory
+    private let settings: HTTPDNSBackend.Settings
+    private let state = Locked(State())
+
+    init(
+        label: String, codec: any HTTPDNSCodec, service: HTTPService, transport: Transport,
+        settings: HTTPDNSBackend.Settings
+    ) {
+        self.label = label
+        self.codec = codec
+        self.service = service
+        self.transport = transport
+        self.settings = settings
+        servers =
+            settings.servers
+            ?? FixedServers(
+                service.route.addresses.map { Endpoint(address: $0, port: service.route.port) })
+    }
+
+    var isAuthenticated: Bool { service.isAuthenticated }
+
+    /// An outcome for each question, in their order.
+    func ask(_ questions: [Question], deadline: Monotonic) async -> [Outcome] {
+        do throws(QueryFailure) {
+            return try await outcomes(of: questions, deadline: deadline)
+        } catch {
+            return questions.map { _ in .failure(error) }
+        }
+    }
+
+    /// How many requests one question may cost.
+    ///
+    /// Because: a second server answers for one that is down; were all down, the third would be too.
+    private static let maximumAttempts = 3
+
+    /// How long one server has while there is another to ask.
+    ///
+    /// Because: a healthy one answers in a fraction, and the next must still answer within the 1.5 s
+    /// that one source is waited for.
+    static let attemptMilliseconds: Int64 = 1_000
+
+    private func outcomes(
+        of questions: [Question], deadline: Monotonic
+    ) async throws(QueryFailure) -> [Outcome] {
+        var attempt = Attempt(questions: questions)
+        var last: [Outcome]?
+        while true {
+            let outcomes: [Outcome]
+            do throws(QueryFailure) {
+                outcomes = try await attempted(&attempt, deadline: deadline)
+            } catch {
+                // What the last request ended in says more than why there is no further one.
+                guard let last else { throw error }
+                return last
+            }
+            last = outcomes
+            guard let failure = Self.commonFailure(outcomes), attempt.mayGoOn,
+                settings.clock.now() < deadline, !Task.isCancelled
+            else { return outcomes }
+            guard try follow(failure, &attempt) else { return outcomes }
+        }
+    }
+
+    /// What has been tried so far.
+    private struct Attempt {
+        let questions: [Question]
+        var count = 0
+        var hasCorrectedClock = false
+        /// Asked instead of the codec's own request.
+        var otherRequest: HTTPDNSRequest?
+        var hasAskedOtherwise = false
+        var response: HTTPDNSResponse?
+        var serverCount = 1
+
+        init(questions: [Question]) { self.questions = questions }
+
+        var mayGoOn: Bool { count < ServiceExchange.maximumAttempts }
+    }
+
+    /// The failure that all questions ended in; nil when one was answered or they differ.
+    private static func commonFailure(_ outcomes: [Outcome]) -> QueryFailure? {
+        var common: QueryFailure?
+        for outcome in outcomes {
+            guard case .failure(let failure) = outcome, common == nil || common == failure else {
+                return nil
+            }
+            common = failure
+        }
+        return common
+    }
+
+    /// Does what the codec advises; true when the question may be asked again.
+    private func follow(
+        _ failure: QueryFailure, _ attempt: inout Attempt
+    ) throws(QueryFailure) -> Bool {
+        if case .malformed = failure, !attempt.hasAskedOtherwise,
+            attempt.response?.isSuccess == true,
+            let other = codec.otherRequest(for: attempt.questions)
+        {
+            attempt.otherRequest = other
+            attempt.hasAskedOtherwise = true
+            return true
+        }
+        attempt.otherRequest = nil
+        switch codec.remedy(for: failure, in: attempt.response) {
+        case .none, .rest: return false
+        case .switchServer: return attempt.serverCount > 1
+        case .correctClock(let time):
+            guard !attempt.hasCorrectedClock else { return false }
+            attempt.hasCorrectedClock = true
+            let offset = time.secondsSince1970 &- settings.wallClock.now().secondsSince1970
+            state.withLock { $0.clockOffsetSeconds = offset }
+            return true
+        }
+    }
+
+    /// One request, and what was learned from it.
+    private func attempted(
+        _ attempt: inout Attempt, deadline: Monotonic
+    ) async throws(QueryFailure) -> [Outcome] {
+        attempt.count += 1
+        attempt.response = nil
+        try checkRest()
+        let request: HTTPDNSRequest
+        if let other = attempt.otherRequest {
+            request = other
+        } else {
+            request = try self.request(for: attempt.questions)
+        }
+        let plan = try servers.plan()
+        guard let route = plan.route, let server = plan.current else {
+            throw .misconfigured("the service has no server to ask")
+        }
+        try settings.quota?.take()
+        attempt.serverCount = plan.servers.count
+        var end = deadline
+        if plan.servers.count > 1, attempt.mayGoOn {
+            let limit = settings.clock.now().adding(milliseconds: Self.attemptMilliseconds)
+            end = min(end, limit)
+        }
+        let outcomes: [Outcome]
+        do throws(QueryFailure) {
+            let (response, source) = try await response(to: request, at: route, deadline: end)
+            attempt.response = response
+            outcomes = codec.testimonies(
+                from: response, for: attempt.questions, source: source.told)
+            note(outcomes, response, from: source.endpoint ?? server)
+        } catch {
+            outcomes = attempt.questions.map { _ in .failure(error) }
+            if error != .cancelled { servers.failed(server) }
+        }
+        return outcomes
+    }
+
+    private func request(for questions: [Question]) throws(QueryFailure) -> HTTPDNSRequest {
+        let offset = state.withLock { $0.clockOffsetSeconds }
+        let now = settings.wallClock.now().secondsSince1970 &+ offset
+        return try codec.request(for: questions, now: WallTime(secondsSince1970: now))
+    }
+
+    private typealias Told = (told: Testimony.Source, endpoint: Endpoint?)
+
+    private func response(
+        to request: HTTPDNSRequest, at route: Route, deadline: Monotonic
+    ) async throws(QueryFailure) -> (HTTPDNSResponse, Told) {
+        var call = HTTPService.Call(target: request.target)
+        do {
+            try call.fields.set("Accept", request.accept)
+            for field in request.fields { try call.fields.set(field.name, field.value) }
+        } catch {
+            throw .misconfigured("a field of the request cannot be sent: \(error)")
+        }
+        let collected = try await service.at(route).response(
+            to: call, over: transport, maximumBodyOctets: Self.maximumBodyOctets,
+            deadline: deadline)
+        let response = HTTPDNSResponse(
+            status: collected.head.status,
+            contentType: collected.head.fields.first("Content-Type"), body: collected.body,
+            retryAfter: collected.head.fields.first("Retry-After"))
+        let source = Testimony.Source(
+            resolver: label, transport: codec.answerTransport,
+            server: collected.facts.remote?.description)
+        return (response, (source, collected.facts.remote))
+    }
+
+    /// Because: a DNS message has at most 65 535 octets, and its JSON form a few times as many.
+    private static let maximumBodyOctets = 262_144
+}
+
+// What responses teach
+extension ServiceExchange {
+    private func note(
+        _ outcomes: [Outcome], _ response: HTTPDNSResponse, from server: Endpoint
+    ) {
+        guard let failure = Self.commonFailure(outcomes) else {
+            servers.answered(server)
+            return
+        }
+        if let seconds = retrySeconds(response) {
+            rest(seconds: seconds, failure: nil)
+            return
+        }
+        switch codec.remedy(for: failure, in: response) {
+        case .switchServer: servers.failed(server)
+        case .rest(let seconds): rest(seconds: seconds, failure: failure)
+        // The server answered; what it said is another matter.
+        case .none, .correctClock: servers.answered(server)
+        }
+    }
+
+    private func rest(seconds: Int64, failure: QueryFailure?) {
+        let until = settings.clock.now().adding(seconds: seconds)
+        state.withLock { $0.rest = Rest(until: until, failure: failure) }
+    }
+
+    private func checkRest() throws(QueryFailure) {
+        guard let rest = state.withLock({ $0.rest }) else { return }
+        let left = rest.until.millisecondsLeft(from: settings.clock.now())
+        guard left > 0 else {
+            state.withLock { $0.rest = nil }
+            return
+        }
+        throw rest.failure ?? .resting(milliseconds: left)
+    }
+
+    /// The longest rest that a service can ask for.
+    ///
+    /// Because: a slip of a server must not turn it off for a day.
+    static let maximumRestSeconds: Int64 = 3_600
+
+    /// A refusal that says when to come back: in seconds, or a date. Source: RFC 9110 §10.2.3.
+    private func retrySeconds(_ response: HTTPDNSResponse) -> Int64? {
+        guard response.status == 429 || response.status == 503, let text = response.retryAfter
+        else { return nil }
+        let seconds: Int64
+        if let number = AnswerLifetime.seconds(digits: text) {
+            seconds = Int64(number)
+        } else if let date = CookieDate.parse(text) {
+            seconds = date.secondsSince1970 &- settings.wallClock.now().secondsSince1970
+        } else {
+            return nil
+        }
+        return seconds > 0 ? min(seconds, Self.maximumRestSeconds) : nil
+    }
+}
