@@ -17,5 +17,6 @@
 #include "chttpdns_openssl_trust.h"
 
 #include "chttpdns_openssl_lab.h"
+#include "chttpdns_openssl_stream.h"
 
 #endif
