@@ -188,6 +188,20 @@ let fuzzTargets: [Target] =
     Context.environment["HTTPDNS_FUZZ"] == nil
     ? [] : [fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"])]
 
+// Measuring programs, there only when a benchmark asks: see Benchmarks/README.md.
+let benchmarks: [Target] =
+    Context.environment["HTTPDNS_BENCH"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "BenchDoH",
+            dependencies: [
+                "HTTPDNSDoH", "HTTPDNSExchange", "HTTPDNSLookup", "HTTPDNSNames",
+                "HTTPDNSOpenSSLTrust", "HTTPDNSPlatform", "HTTPDNSSecureStream", "HTTPDNSTransport",
+                "HTTPDNSTrust", "HTTPDNSWire",
+            ], path: "Benchmarks/DoH", swiftSettings: strict)
+    ]
+
 // Programs written as a user of the library would write them
 let examples: [Target] = [
     .executableTarget(
@@ -204,5 +218,5 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets + examples
+        + testTargets + fuzzTargets + benchmarks + examples
 )

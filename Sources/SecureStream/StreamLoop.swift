@@ -220,18 +220,22 @@ extension StreamLoop {
         case .failed(let failure): fail(connection.desk.takeWaiting(), .query(failure))
         case .wrongProtocol: fail(connection.desk.takeWaiting(), .speaksNoHTTP2)
         case .unused: for exchange in lost { askAgain(exchange, "the connection was closed") }
-        case .broken(let why):
-            // A server that says what it took up may have acted on it.
-            if connection.session?.isTold == true {
-                fail(lost, .query(.unreachable("the connection ended: \(why)")))
-            } else {
-                for exchange in lost { askAgain(exchange, why) }
-            }
-            // What still waits has used one of its tries too, lest a server that only ever hangs up is
-            // asked for ever.
-            guard connection.session?.answered == 0, !connection.isRetired else { return }
-            for exchange in connection.desk.takeWaiting() { askAgain(exchange, why) }
+        case .broken(let why): broke(connection, lost, why)
         }
+    }
+
+    private func broke(_ connection: LiveConnection, _ lost: [StreamExchange], _ why: String) {
+        // What still waits has used one of its tries too where nothing was answered, lest a server that
+        // only ever hangs up is asked for ever.
+        let isBarren = connection.session?.answered == 0 && !connection.isRetired
+        let waiting = isBarren ? connection.desk.takeWaiting() : []
+        if connection.session?.isTold == true {
+            // A server that says what it took up may have acted on it.
+            fail(lost, .query(.unreachable("the connection ended: \(why)")))
+        } else {
+            for exchange in lost { askAgain(exchange, why) }
+        }
+        for exchange in waiting { askAgain(exchange, why) }
     }
 
     private func fail(_ exchanges: [StreamExchange], _ failure: StreamFailure) {

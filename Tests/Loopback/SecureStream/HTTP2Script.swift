@@ -21,6 +21,8 @@ final class HTTP2Script: LinkScript {
     func opened(_ link: Link) {
         self.link = link
         begin(self)
+        // Room for a thousand queries and more; each stream has enough for one.
+        frame(0x8, flags: 0, stream: 0, HTTP2Script.octets(UInt32(1 << 24)))
     }
 
     func received(_ octets: [UInt8], _ link: Link) {
