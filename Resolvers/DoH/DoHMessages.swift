@@ -20,11 +20,14 @@ package enum DoHMethod: String, Sendable, Hashable, CaseIterable {
 package struct DoHMessages: Sendable, Hashable {
     private let target: String
     private let method: DoHMethod
+    /// What stands before the query in the path of a GET.
+    private let pathStart: [UInt8]
 
     /// Asks at that path and query, without the `{?dns}` of a template.
     package init(target: String, method: DoHMethod) {
         self.target = target
         self.method = method
+        pathStart = Array((target + (target.contains("?") ? "&dns=" : "?dns=")).utf8)
     }
 
     static let mediaType = "application/dns-message"
@@ -38,7 +41,7 @@ package struct DoHMessages: Sendable, Hashable {
             var call = HTTPService.Call(target: target)
             switch method {
             case .get:
-                call.target = path(asking: query)
+                call.target = String(decoding: pathStart, as: UTF8.self) + Base64.urlEncoded(query)
             case .post:
                 call.method = .post
                 call.body = .bytes(query)
@@ -57,7 +60,10 @@ package struct DoHMessages: Sendable, Hashable {
     package func payload(for question: Question) throws(QueryFailure) -> [UInt8] {
         let query = try query(for: question)
         switch method {
-        case .get: return Array(path(asking: query).utf8)
+        case .get:
+            var path = pathStart
+            Base64.appendURLEncoded(query, to: &path)
+            return path
         case .post: return query
         }
     }
@@ -70,14 +76,10 @@ package struct DoHMessages: Sendable, Hashable {
 
     private func query(for question: Question) throws(QueryFailure) -> [UInt8] {
         do {
-            return try question.query(id: 0).encode(padTo: QueryOptions.paddingBlockOctets)
+            return try question.paddedQuery()
         } catch {
             throw .unexpected("DoHMessages.query: \(error)")
         }
-    }
-
-    private func path(asking query: [UInt8]) -> String {
-        target + (target.contains("?") ? "&dns=" : "?dns=") + Base64.urlEncoded(query)
     }
 
     /// What the server said, over libcurl.

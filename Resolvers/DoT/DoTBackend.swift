@@ -56,7 +56,7 @@ enum DoTMessages {
     /// choose. Source: RFC 8467 §4.1.
     static func query(_ question: Question) throws(QueryFailure) -> [UInt8] {
         do {
-            return try question.query(id: 0).encode(padTo: QueryOptions.paddingBlockOctets)
+            return try question.paddedQuery()
         } catch {
             throw .unexpected("DoTMessages.query: \(error)")
         }
