@@ -50,6 +50,7 @@ func tests(_ folder: String, _ needs: [String], c: [String] = [], exclude: [Stri
 let c: [Target] = [
     systemLibrary("Ares", "libcares", apt: "libc-ares-dev"), cShim("Ares"),
     systemLibrary("OpenSSL", "openssl", apt: "libssl-dev"), cShim("OpenSSL"),
+    systemLibrary("Nghttp2", "libnghttp2", apt: "libnghttp2-dev"), cShim("Nghttp2"),
     systemLibrary("Idn2", "libidn2", apt: "libidn2-dev"), cShim("Idn2"),
     systemLibrary("Psl", "libpsl", apt: "libpsl-dev"), cShim("Psl"),
     // libcurl is opened by the shim on first use, never linked: see docs/decisions.
@@ -77,6 +78,8 @@ let effects: [Target] = [
     module("PublicSuffix", ["Names"], c: ["Psl"]),
     module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),
     module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
+    module(
+        "SecureStream", ["Names", "Lookup", "Trust", "Platform"], c: ["OpenSSL", "Nghttp2"]),
 ]
 
 // Layer 3: resolvers
@@ -86,8 +89,11 @@ let resolvers: [Target] = [
         plugins: [.plugin(name: "HTTPDNSEmbedProfiles")]),
     module("Datagram", ["Names", "Wire", "Lookup", "Platform"], c: ["Ares"], in: "Resolvers"),
     module(
-        "DoH", ["Names", "Wire", "Lookup", "Exchange", "Trust", "Transport", "Platform"],
-        in: "Resolvers"),
+        "DoH",
+        [
+            "Names", "Wire", "Lookup", "Exchange", "Trust", "Transport", "SecureStream", "Platform",
+        ], in: "Resolvers"),
+    module("DoT", ["Names", "Wire", "Lookup", "Trust", "SecureStream"], in: "Resolvers"),
     module(
         "Vendor",
         [
@@ -125,8 +131,8 @@ let assembly: [Target] = [
         "",
         [
             "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
-            "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "Vendor", "System",
-            "Static", "Profiles", "Resolution", "Client",
+            "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "DoT", "Vendor",
+            "System", "Static", "Profiles", "Resolution", "Client",
         ], in: "Sources/HTTPDNS"),
     module("URLSession", ["", "Client", "Interception"]),
 ]
@@ -182,6 +188,20 @@ let fuzzTargets: [Target] =
     Context.environment["HTTPDNS_FUZZ"] == nil
     ? [] : [fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"])]
 
+// Measuring programs, there only when a benchmark asks: see Benchmarks/README.md.
+let benchmarks: [Target] =
+    Context.environment["HTTPDNS_BENCH"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "BenchDoH",
+            dependencies: [
+                "HTTPDNSDoH", "HTTPDNSExchange", "HTTPDNSLookup", "HTTPDNSNames",
+                "HTTPDNSOpenSSLTrust", "HTTPDNSPlatform", "HTTPDNSSecureStream", "HTTPDNSTransport",
+                "HTTPDNSTrust", "HTTPDNSWire",
+            ], path: "Benchmarks/DoH", swiftSettings: strict)
+    ]
+
 // Programs written as a user of the library would write them
 let examples: [Target] = [
     .executableTarget(
@@ -214,5 +234,5 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets + benchTargets + examples
+        + testTargets + fuzzTargets + benchTargets + benchmarks + examples
 )

@@ -1,6 +1,7 @@
 internal import HTTPDNSExchange
 package import HTTPDNSLookup
 internal import HTTPDNSNames
+package import HTTPDNSSecureStream
 package import HTTPDNSTransport
 internal import HTTPDNSWire
 
@@ -19,11 +20,14 @@ package enum DoHMethod: String, Sendable, Hashable, CaseIterable {
 package struct DoHMessages: Sendable, Hashable {
     private let target: String
     private let method: DoHMethod
+    /// What stands before the query in the path of a GET.
+    private let pathStart: [UInt8]
 
     /// Asks at that path and query, without the `{?dns}` of a template.
     package init(target: String, method: DoHMethod) {
         self.target = target
         self.method = method
+        pathStart = Array((target + (target.contains("?") ? "&dns=" : "?dns=")).utf8)
     }
 
     static let mediaType = "application/dns-message"
@@ -32,14 +36,12 @@ package struct DoHMessages: Sendable, Hashable {
     ///
     /// - Throws: ``QueryFailure/unexpected(_:)``.
     package func call(for question: Question) throws(QueryFailure) -> HTTPService.Call {
+        let query = try query(for: question)
         do {
-            let query = try question.query(id: 0)
-                .encode(padTo: QueryOptions.paddingBlockOctets)
             var call = HTTPService.Call(target: target)
             switch method {
             case .get:
-                call.target += target.contains("?") ? "&dns=" : "?dns="
-                call.target += Base64.urlEncoded(query)
+                call.target = String(decoding: pathStart, as: UTF8.self) + Base64.urlEncoded(query)
             case .post:
                 call.method = .post
                 call.body = .bytes(query)
@@ -52,16 +54,79 @@ package struct DoHMessages: Sendable, Hashable {
         }
     }
 
-    /// What the server said. Only a 2xx response of the DNS media type is DNS.
+    /// What to send to a ``StreamClient`` of ``head(authority:)``: the body, or the whole path.
+    ///
+    /// - Throws: ``QueryFailure/unexpected(_:)``.
+    package func payload(for question: Question) throws(QueryFailure) -> [UInt8] {
+        let query = try query(for: question)
+        switch method {
+        case .get:
+            var path = pathStart
+            Base64.appendURLEncoded(query, to: &path)
+            return path
+        case .post: return query
+        }
+    }
+
+    /// What all requests of a connection have in common.
+    package func head(authority: String) -> HTTP2Head {
+        HTTP2Head(
+            authority: authority, path: target, isPost: method == .post, mediaType: Self.mediaType)
+    }
+
+    private func query(for question: Question) throws(QueryFailure) -> [UInt8] {
+        do {
+            return try question.paddedQuery()
+        } catch {
+            throw .unexpected("DoHMessages.query: \(error)")
+        }
+    }
+
+    /// What the server said, over libcurl.
     ///
     /// - Throws: ``QueryFailure/httpStatus(_:)``, ``QueryFailure/malformed(_:)``.
     package func testimony(
         from response: CollectedResponse, for question: Question, source: Testimony.Source
     ) throws(QueryFailure) -> Testimony {
-        guard (200...299).contains(response.head.status) else {
-            throw .httpStatus(response.head.status)
+        try testimony(
+            from: Response(
+                status: response.head.status,
+                contentType: response.head.fields.first("Content-Type"),
+                age: response.head.fields.first("Age"), body: response.body),
+            for: question, source: source)
+    }
+
+    /// What the server said, over our own HTTP/2.
+    ///
+    /// - Throws: ``QueryFailure/httpStatus(_:)``, ``QueryFailure/malformed(_:)``.
+    package func testimony(
+        from reply: StreamReply, for question: Question, resolver: String
+    ) throws(QueryFailure) -> Testimony {
+        try testimony(
+            from: Response(
+                status: reply.status, contentType: reply.contentType, age: reply.age,
+                body: reply.octets),
+            for: question,
+            source: Testimony.Source(
+                resolver: resolver, transport: .https, server: reply.server, tries: reply.tries))
+    }
+
+    /// The parts of an HTTP response that decide.
+    private struct Response {
+        let status: Int
+        let contentType: String?
+        let age: String?
+        let body: [UInt8]
+    }
+
+    /// Only a 2xx response of the DNS media type is DNS.
+    private func testimony(
+        from response: Response, for question: Question, source: Testimony.Source
+    ) throws(QueryFailure) -> Testimony {
+        guard (200...299).contains(response.status) else {
+            throw .httpStatus(response.status)
         }
-        let contentType = response.head.fields.first("Content-Type")
+        let contentType = response.contentType
         guard Self.isDNS(contentType) else {
             throw .malformed(
                 "the Content-Type is \(Self.shown(contentType)), not \(Self.mediaType)")
@@ -76,12 +141,13 @@ package struct DoHMessages: Sendable, Hashable {
         }
         let testimony = try HTTPDNSLookup.testimony(
             fromWire: response.body, for: question, source: source)
-        return testimony.aged(seconds: Self.ageSeconds(response.head.fields))
+        return testimony.aged(seconds: Self.ageSeconds(response.age))
     }
 
     /// Parameters are ignored. Source: RFC 8484 §6, RFC 9110 §8.3.1 (type names have no case).
     private static func isDNS(_ contentType: String?) -> Bool {
         guard let contentType else { return false }
+        if contentType == mediaType { return true }
         let type = contentType.prefix { $0 != ";" && $0 != " " && $0 != "\t" }
         return type.lowercased() == mediaType
     }
@@ -94,8 +160,8 @@ package struct DoHMessages: Sendable, Hashable {
 
     /// How long an HTTP cache has held the answer. The first value counts; one that is no number
     /// says nothing. Source: RFC 9111 §5.1.
-    private static func ageSeconds(_ fields: HTTPFields) -> UInt32 {
-        guard let text = fields.first("Age"), !text.isEmpty,
+    private static func ageSeconds(_ text: String?) -> UInt32 {
+        guard let text, !text.isEmpty,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
         else { return 0 }
         // Too large a number is an answer that has expired. Source: RFC 9111 §1.2.2.

@@ -51,18 +51,30 @@ static int on_hello(SSL *connection, int *alert, void *argument) {
     return SSL_CLIENT_HELLO_RETRY;
 }
 
+// What the server speaks, by HTTPDNS_LAB_PROTOCOL_ number.
+static const unsigned char *const protocols[] = {
+    (const unsigned char *)"\x08http/1.1", (const unsigned char *)"\x02h2",
+    (const unsigned char *)"\x03" "dot"};
+
 static int on_protocols(
     SSL *connection, const unsigned char **chosen, unsigned char *chosen_count,
     const unsigned char *offered, unsigned int offered_count, void *argument) {
-    (void)connection, (void)argument;
-    static const unsigned char http1[] = "\x08http/1.1";
+    (void)connection;
+    const unsigned char *spoken = argument;
+    if (spoken == NULL) return SSL_TLSEXT_ERR_ALERT_FATAL;
     unsigned char *choice;
     if (SSL_select_next_proto(
-            &choice, chosen_count, http1, sizeof http1 - 1, offered, offered_count)
+            &choice, chosen_count, spoken, spoken[0] + 1u, offered, offered_count)
         != OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_NOACK;
     *chosen = choice;
     return SSL_TLSEXT_ERR_OK;
+}
+
+void httpdns_lab_context_protocol(SSL_CTX *context, int protocol) {
+    int known = protocol >= 0 && protocol < (int)(sizeof protocols / sizeof *protocols);
+    SSL_CTX_set_alpn_select_cb(
+        context, on_protocols, known ? (void *)(uintptr_t)protocols[protocol] : NULL);
 }
 
 static X509 *certificate_from(const unsigned char *der, size_t count) {
@@ -86,7 +98,7 @@ SSL_CTX *httpdns_lab_context_new(
         return NULL;
     }
     SSL_CTX_set_client_hello_cb(context, on_hello, NULL);
-    SSL_CTX_set_alpn_select_cb(context, on_protocols, NULL);
+    httpdns_lab_context_protocol(context, HTTPDNS_LAB_PROTOCOL_HTTP1);
     SSL_CTX_set_mode(
         context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
             | SSL_MODE_RELEASE_BUFFERS);

@@ -5,12 +5,13 @@ package import HTTPDNSProfiles
 
 /// Names one source of answers, as a person or a configuration spells it.
 ///
-/// `192.0.2.1`, `[2001:db8::1]:5353`, `ns.example:53`, `udp://…`, `tcp://…`,
+/// `192.0.2.1`, `[2001:db8::1]:5353`, `ns.example:53`, `udp://…`, `tcp://…`, `tls://host` (DoT),
 /// `https://host/dns-query` (DoH), `json+https://host/resolve` (JSON over HTTPS), `system`, or the name
 /// of a provider: `google`, `aliyun`, `dnspod` …
 public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         case datagram(Host, Port, isTCPOnly: Bool)
+        case dot(Host, Port)
         case doh(HTTPURL)
         case jsonDoH(HTTPURL)
         case system
@@ -78,6 +79,8 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
         switch kind {
         case .datagram(let host, let port, let isTCPOnly):
             (isTCPOnly ? "tcp://" : "udp://") + host.uriText + ":\(port)"
+        case .dot(let host, let port):
+            "tls://" + host.uriText + (port == .dnsOverTLS ? "" : ":\(port)")
         case .doh(let url): url.origin.description + url.target
         case .jsonDoH(let url): "json+" + url.origin.description + url.target
         case .system: "system"
@@ -90,7 +93,7 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
         guard bootstrap.isEmpty else { return nil }
         let host: Host? =
             switch kind {
-            case .datagram(let host, _, _): host
+            case .datagram(let host, _, _), .dot(let host, _): host
             case .doh(let url), .jsonDoH(let url): url.origin.host
             case .system: nil
             case .provider(let profile):
@@ -128,13 +131,14 @@ extension ResolverDescription {
         switch text[..<separator.lowerBound].lowercased() {
         case "udp": return try server(rest, isTCPOnly: false, of: text)
         case "tcp": return try server(rest, isTCPOnly: true, of: text)
+        case "tls": return try encrypted(rest, of: text)
         case "https": return .doh(try url(text, of: text))
         case "json+https": return .jsonDoH(try url("https://" + rest, of: text))
         case "http", "json+http":
             throw trouble("over plain http nothing proves the answers; use https")
         case let scheme:
             throw trouble(
-                "\"\(scheme)\" is not one of udp, tcp, https and json+https")
+                "\"\(scheme)\" is not one of udp, tcp, tls, https and json+https")
         }
     }
 
@@ -171,9 +175,19 @@ extension ResolverDescription {
         }
     }
 
-    /// `[v6]:port`, `host:port`, or an address or host alone with port 53.
-    private static func split(
+    private static func encrypted(
         _ server: Substring, of text: String
+    ) throws(DescriptionError) -> Kind {
+        let parts = try split(server, of: text, standard: .dnsOverTLS)
+        if let address = try? IPAddress(parts.host) { return .dot(.address(address), parts.port) }
+        do { return .dot(.name(try HostName(unicode: parts.host)), parts.port) } catch {
+            throw DescriptionError(text: text, reason: "\(error)")
+        }
+    }
+
+    /// `[v6]:port`, `host:port`, or an address or host alone with the standard port.
+    private static func split(
+        _ server: Substring, of text: String, standard: Port = .dns
     ) throws(DescriptionError) -> (host: String, port: Port) {
         let trouble = { (reason: String) in DescriptionError(text: text, reason: reason) }
         var host = server
@@ -190,7 +204,7 @@ extension ResolverDescription {
             host = server[..<colon]
             portText = server[server.index(after: colon)...]
         }
-        guard let portText else { return (String(host), .dns) }
+        guard let portText else { return (String(host), standard) }
         guard let port = Port(portText) else { throw trouble("a port is a number from 1 to 65535") }
         return (String(host), port)
     }

@@ -1,5 +1,6 @@
 internal import HTTPDNSDatagram
 internal import HTTPDNSDoH
+internal import HTTPDNSDoT
 internal import HTTPDNSExchange
 package import HTTPDNSLookup
 internal import HTTPDNSNames
@@ -60,7 +61,7 @@ package struct ResolverFactory: Sendable {
         case .system: return SystemBackend()
         case .provider(let profile) where profile.kind == .udp:
             return datagram(servers(of: profile, description), .dns, false, description)
-        case .doh, .jsonDoH, .provider: return nil
+        case .dot, .doh, .jsonDoH, .provider: return nil
         }
     }
 
@@ -75,6 +76,9 @@ package struct ResolverFactory: Sendable {
         if let plain = ResolverFactory.trustlessBackend(for: description) { return plain }
         switch description.kind {
         case .datagram, .system: throw .unexpected("ResolverFactory: plain DNS without a back-end")
+        case .dot(let host, let port):
+            return try DoTBackend(
+                host: host, port: port, bootstrap: description.bootstrap, verifier: verifier)
         case .doh(let url):
             let addresses = ResolverFactory.addresses(description, of: url.origin.host)
             return try doh(url, addresses, description)

@@ -77,7 +77,7 @@ private func checkEcho(of question: Question, in message: Message) throws(QueryF
     guard message.questions.count == 1, let echo = message.questions.first else {
         throw .malformed("it repeats \(message.questions.count) questions instead of ours")
     }
-    guard echo.name == WireName(question.name), echo.type == question.type,
+    guard echo.name.spells(question.name), echo.type == question.type,
         echo.recordClass == 1
     else {
         throw .malformed(
@@ -91,6 +91,8 @@ private func checkEcho(of question: Question, in message: Message) throws(QueryF
 /// the alias chain: a stranger's SOA says nothing of it. Source: RFC 2308 §2, §3, §5.
 private func negativeTTLSeconds(_ message: Message, _ question: Question) -> UInt32? {
     guard message.code == .noError || message.code == .noSuchName else { return nil }
+    // Most answers have none, and then the chain does not matter.
+    guard message.authorities.contains(where: { $0.type == .soa }) else { return nil }
     let chain = AliasChain(of: question, in: message.answers)
     guard message.code == .noSuchName || chain.end.isEmpty else { return nil }
     return message.authorities.compactMap { record -> UInt32? in

@@ -36,19 +36,36 @@ package enum Base64 {
 
     private static func text(_ octets: [UInt8], alphabet: [UInt8], padded: Bool) -> String {
         var text: [UInt8] = []
-        text.reserveCapacity((octets.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: octets.count, by: 3) {
-            let group = octets[start..<min(start + 3, octets.count)]
-            var bits: UInt32 = 0
-            for index in start..<start + 3 {
-                bits = bits << 8 | UInt32(index < group.endIndex ? octets[index] : 0)
-            }
-            for index in 0..<4 where index <= group.count {
-                text.append(alphabet[Int(bits >> UInt32(18 - 6 * index) & 0x3F)])
-            }
-            if padded { text += [UInt8](repeating: padding, count: 3 - group.count) }
-        }
+        append(octets, alphabet: alphabet, padded: padded, to: &text)
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Adds RFC 4648 §5 without padding, as octets.
+    package static func appendURLEncoded(_ octets: [UInt8], to text: inout [UInt8]) {
+        append(octets, alphabet: urlSafe, padded: false, to: &text)
+    }
+
+    private static func append(
+        _ octets: [UInt8], alphabet: [UInt8], padded: Bool, to text: inout [UInt8]
+    ) {
+        text.reserveCapacity(text.count + (octets.count + 2) / 3 * 4)
+        octets.withUnsafeBufferPointer { octets in
+            alphabet.withUnsafeBufferPointer { alphabet in
+                var start = 0
+                while start < octets.count {
+                    let count = min(3, octets.count - start)
+                    var bits = UInt32(octets[start]) << 16
+                    if count > 1 { bits |= UInt32(octets[start + 1]) << 8 }
+                    if count > 2 { bits |= UInt32(octets[start + 2]) }
+                    text.append(alphabet[Int(bits >> 18)])
+                    text.append(alphabet[Int(bits >> 12 & 0x3F)])
+                    if count > 1 { text.append(alphabet[Int(bits >> 6 & 0x3F)]) }
+                    if count > 2 { text.append(alphabet[Int(bits & 0x3F)]) }
+                    if padded { for _ in count..<3 { text.append(padding) } }
+                    start += 3
+                }
+            }
+        }
     }
 
     private static func octets(

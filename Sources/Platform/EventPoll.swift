@@ -41,6 +41,26 @@ package final class EventPoll: Sendable {
         close(descriptor)
     }
 
+    /// Watches a socket for reading, and for writing where wished; `token` is not 0. False when the
+    /// system has no room. Only the thread that owns the poll.
+    package func watch(_ socket: Int32, token: UInt64, forWriting: Bool) -> Bool {
+        var event = Self.interest(token, forWriting)
+        return epoll_ctl(descriptor, EPOLL_CTL_ADD, socket, &event) == 0
+    }
+
+    /// Changes what a watched socket is watched for.
+    package func rewatch(_ socket: Int32, token: UInt64, forWriting: Bool) {
+        var event = Self.interest(token, forWriting)
+        epoll_ctl(descriptor, EPOLL_CTL_MOD, socket, &event)
+    }
+
+    private static func interest(_ token: UInt64, _ forWriting: Bool) -> epoll_event {
+        var event = epoll_event()
+        event.events = EPOLLIN.rawValue | (forWriting ? EPOLLOUT.rawValue : 0)
+        event.data.u64 = token
+        return event
+    }
+
     /// Ends a ``wait(until:now:)`` of another thread, now or the next one. Any thread.
     package func wake() {
         var one: UInt64 = 1

@@ -70,11 +70,12 @@ extension RecordData {
     private static func address(
         _ count: Int, _ reader: inout WireReader
     ) throws(WireError) -> RecordData {
-        let start = reader.position
-        guard let address = IPAddress(octets: try reader.take(count)) else {
-            throw WireError(.malformedRecord, atOctet: start)
+        guard count == 4 else {
+            let high = UInt64(try reader.uint32()) << 32 | UInt64(try reader.uint32())
+            let low = UInt64(try reader.uint32()) << 32 | UInt64(try reader.uint32())
+            return .address(IPAddress(family: .ipv6, high: high, low: low))
         }
-        return .address(address)
+        return .address(IPAddress(family: .ipv4, high: 0, low: UInt64(try reader.uint32())))
     }
 
     /// One or more character strings. Source: RFC 1035 §3.3.14.

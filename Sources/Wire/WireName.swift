@@ -23,7 +23,9 @@ public struct WireName: Sendable, Hashable, CustomStringConvertible {
 
     /// The wire form of a host name; always fits.
     public init(_ name: HostName) {
-        var octets: [UInt8] = [0]
+        var octets: [UInt8] = []
+        octets.reserveCapacity(name.text.utf8.count + 1)
+        octets.append(0)
         var lengthAt = 0
         for octet in name.text.utf8 {
             if octet == 0x2E {
@@ -35,6 +37,26 @@ public struct WireName: Sendable, Hashable, CustomStringConvertible {
             }
         }
         self.octets = octets
+    }
+
+    /// Whether this is that host name, in any case: as `self == WireName(name)`, without making one.
+    package func spells(_ name: HostName) -> Bool {
+        var text = name.text
+        return text.withUTF8 { text in
+            guard octets.count == text.count + 1 else { return false }
+            var labelEnd = 0
+            for index in 0..<octets.count {
+                if index == labelEnd {
+                    // A dot stands between two labels, and before the first one nothing.
+                    guard index == 0 || text[index - 1] == 0x2E else { return false }
+                    labelEnd = index + 1 + Int(octets[index])
+                } else if octets[index] == 0x2E || WireName.folded(octets[index]) != text[index - 1] {
+                    // A dot inside a label is not one between two.
+                    return false
+                }
+            }
+            return labelEnd == octets.count
+        }
     }
 
     /// Labels that the reader has already checked.

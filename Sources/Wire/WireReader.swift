@@ -96,6 +96,7 @@ extension WireReader {
     package mutating func name(mayPoint: Bool = true) throws(WireError) -> WireName {
         let start = position
         if mayPoint, let name = try knownName() { return name }
+        if let name = plainName() { return name }
         var walk = NameWalk(at: position, bound: limit)
         while try !follow(&walk, mayPoint: mayPoint) {}
         position = walk.resume ?? walk.at
@@ -103,6 +104,26 @@ extension WireReader {
         if known.count < WireReader.maximumKnown {
             known.append((start, name))
         }
+        return name
+    }
+
+    /// A name without pointers, copied at once; nil where there is anything else, which is for the walk.
+    private mutating func plainName() -> WireName? {
+        let start = position
+        var at = start
+        var labels = 0
+        while at < limit, octets[at] != 0 {
+            guard octets[at] < 0x40 else { return nil }
+            at += 1 + Int(octets[at])
+            labels += 1
+        }
+        guard at < limit, at - start < WireName.maximumOctets, steps + labels < stepsAllowed else {
+            return nil
+        }
+        steps += labels + 1
+        position = at + 1
+        let name = WireName(checked: Array(octets[start..<at]))
+        if known.count < WireReader.maximumKnown { known.append((start, name)) }
         return name
     }
 

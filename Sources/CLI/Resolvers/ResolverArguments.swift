@@ -164,6 +164,7 @@ private struct Settings {
         switch kind {
         case .datagram(let host, let own, let isTCP):
             .datagram(host, port ?? own, isTCPOnly: isTCP || isTCPOnly)
+        case .dot(let host, let own): .dot(host, port ?? own)
         case .doh(let url): .doh(moved(url))
         case .jsonDoH(let url): .jsonDoH(moved(url))
         case .system, .provider: kind
@@ -183,7 +184,7 @@ extension ResolverDescription {
         switch (rule, kind) {
         case (.bootstrap, .system): false
         case (.bootstrap, _): true
-        case (.port, .datagram), (.port, .doh), (.port, .jsonDoH): true
+        case (.port, .datagram), (.port, .dot), (.port, .doh), (.port, .jsonDoH): true
         case (.tcp, .datagram): true
         case (.method, .doh): true
         case (.method, .provider(let profile)): profile.kind == .doh
@@ -200,7 +201,7 @@ extension ResolverDescription {
     /// Whether DNS messages carry the question, with all their flags.
     private var speaksDNS: Bool {
         switch kind {
-        case .datagram, .doh: true
+        case .datagram, .dot, .doh: true
         case .jsonDoH, .system: false
         case .provider(let profile): profile.kind == .doh || profile.kind == .udp
         }
@@ -209,18 +210,19 @@ extension ResolverDescription {
     private var speaksJSON: Bool {
         switch kind {
         case .jsonDoH: true
-        case .datagram, .doh, .system: false
+        case .datagram, .dot, .doh, .system: false
         case .provider(let profile): profile.kind == .jsonDoH
         }
     }
 
     /// Whom the certificate must prove; nil where there is no TLS.
     var provenHost: Host? {
+        if case .dot(let host, _) = kind { return host }
         let url: HTTPURL? =
             switch kind {
             case .doh(let url), .jsonDoH(let url): url
             case .provider(let profile): endpoint ?? profile.url
-            case .datagram, .system: nil
+            case .datagram, .dot, .system: nil
             }
         guard let url, url.origin.scheme == .https else { return nil }
         return url.origin.host
@@ -230,6 +232,7 @@ extension ResolverDescription {
     package var transportName: String {
         switch kind {
         case .datagram(_, _, let isTCPOnly): isTCPOnly ? "tcp" : "udp"
+        case .dot: "tls"
         case .doh, .jsonDoH: "https"
         case .system: "system"
         case .provider(let profile):

@@ -73,6 +73,16 @@ int httpdns_lab_context_add(
 /// level 0, which this sets when they are asked for.
 int httpdns_lab_context_versions(SSL_CTX *_Nonnull context, int minimum, int maximum);
 
+enum {
+    HTTPDNS_LAB_PROTOCOL_HTTP1 = 0,
+    HTTPDNS_LAB_PROTOCOL_HTTP2 = 1,
+    HTTPDNS_LAB_PROTOCOL_DOT = 2,
+    /// Breaks off with the alert no_application_protocol.
+    HTTPDNS_LAB_PROTOCOL_REFUSED = 3,
+};
+/// The one application protocol that the server agrees to (ALPN); HTTP/1.1 unless said otherwise.
+void httpdns_lab_context_protocol(SSL_CTX *_Nonnull context, int protocol);
+
 /// What a step of a TLS connection ended in. Zero and more: octets moved, or a handshake done.
 enum {
     HTTPDNS_LAB_WANTS_READ = -1,

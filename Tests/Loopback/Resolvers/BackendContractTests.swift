@@ -10,7 +10,7 @@ import Testing
 /// A new back-end joins by an entry in ``subjects``.
 @Suite struct BackendContractTests {
     static let subjects: [ContractSubject] =
-        datagramSubjects + localSubjects + httpSubjects
+        datagramSubjects + localSubjects + httpSubjects + streamSubjects
 
     @Test(arguments: subjects)
     func `addresses of each family arrive in order`(subject: ContractSubject) async throws {
