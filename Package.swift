@@ -52,6 +52,7 @@ let c: [Target] = [
     systemLibrary("OpenSSL", "openssl", apt: "libssl-dev"), cShim("OpenSSL"),
     systemLibrary("Idn2", "libidn2", apt: "libidn2-dev"), cShim("Idn2"),
     systemLibrary("Psl", "libpsl", apt: "libpsl-dev"), cShim("Psl"),
+    systemLibrary("SQLite", "sqlite3", apt: "libsqlite3-dev"), cShim("SQLite"),
     // libcurl is opened by the shim on first use, never linked: see docs/decisions.
     cShim("Curl", library: false, links: [.linkedLibrary("dl")]),
     // libm: rounding, which no other library brings along for the command-line tool.
@@ -76,6 +77,7 @@ let effects: [Target] = [
     module("IDNA", ["Names"], c: ["Idn2"]),
     module("PublicSuffix", ["Names"], c: ["Psl"]),
     module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),
+    module("Store", ["Names", "Wire", "Lookup", "Platform"], c: ["SQLite"]),
     module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
 ]
 
@@ -161,10 +163,16 @@ let testTargets: [Target] = [
             "HTTPDNSNames", "HTTPDNSWire", "HTTPDNSLookup", "HTTPDNSTrust", "HTTPDNSPlatform",
             "HTTPDNSJSON", "HTTPDNSPinLab", "CHTTPDNSSystem",
         ], path: "Tests/Support", swiftSettings: strict),
+    // A process that a test kills while it keeps answers.
+    .executableTarget(
+        name: "StoreWriter",
+        dependencies: ["HTTPDNSStore", "HTTPDNSLookup", "TestSupport"],
+        path: "Tests/StoreWriter", swiftSettings: strict),
     tests("Core", library + ["!TestSupport"]),
     tests("Conformance", library + ["CLI", "!TestSupport"]),
     tests(
-        "Loopback", library + ["Interception", "URLSession", "PinLab", "!TestSupport"],
+        "Loopback",
+        library + ["Interception", "URLSession", "PinLab", "!TestSupport", "!StoreWriter"],
         c: ["OpenSSL", "System"]),
     tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport", "!HTTPDNSCommand"]),
 ]

@@ -97,6 +97,12 @@ package final class ChildProcess: Sendable {
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 
+    /// Returns when the program has said something, or after so long.
+    package func awaitOutput(atMostMilliseconds limit: Int32) {
+        var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        poll(&entry, 1, limit)
+    }
+
     /// Everything the program still has to say on its error stream.
     package func readErrors() -> String {
         var octets: [UInt8] = []
