@@ -163,16 +163,16 @@ let testTargets: [Target] = [
             "HTTPDNSNames", "HTTPDNSWire", "HTTPDNSLookup", "HTTPDNSTrust", "HTTPDNSPlatform",
             "HTTPDNSJSON", "HTTPDNSPinLab", "CHTTPDNSSystem",
         ], path: "Tests/Support", swiftSettings: strict),
-    // A process that a test kills while it keeps answers.
+    // A process that a test kills, or puts into a network of its own.
     .executableTarget(
-        name: "StoreWriter",
-        dependencies: ["HTTPDNSStore", "HTTPDNSLookup", "TestSupport"],
-        path: "Tests/StoreWriter", swiftSettings: strict),
+        name: "TestChild",
+        dependencies: ["HTTPDNSStore", "HTTPDNSLookup", "HTTPDNSPlatform", "TestSupport"],
+        path: "Tests/Child", swiftSettings: strict),
     tests("Core", library + ["!TestSupport"]),
     tests("Conformance", library + ["CLI", "!TestSupport"]),
     tests(
         "Loopback",
-        library + ["Interception", "URLSession", "PinLab", "!TestSupport", "!StoreWriter"],
+        library + ["Interception", "URLSession", "PinLab", "!TestSupport", "!TestChild"],
         c: ["OpenSSL", "System"]),
     tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport", "!HTTPDNSCommand"]),
 ]

@@ -194,6 +194,16 @@ package final class ChildProcess: Sendable {
     }
 }
 
+/// The program that does what a test wants done in a process of its own: `Tests/Child/main.swift`.
+package enum TestChild {
+    package static var path: String {
+        var octets = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &octets, octets.count)
+        let own = String(decoding: octets.prefix(max(count, 0)).map(UInt8.init), as: UTF8.self)
+        return "/" + own.split(separator: "/").dropLast().joined(separator: "/") + "/TestChild"
+    }
+}
+
 private func makePipe() throws -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
     guard httpdns_pipe(&ends) == 0 else {

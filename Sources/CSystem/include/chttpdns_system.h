@@ -27,6 +27,7 @@
 #include <sys/eventfd.h>
 #endif
 
+#include "chttpdns_network.h"
 #include "chttpdns_sockets.h"
 
 /// The dispatch queue that the caller runs on, retained; NULL off a queue. Release with

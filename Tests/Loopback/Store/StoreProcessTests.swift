@@ -13,7 +13,7 @@ import Testing
         let path = directory.path + "/answers.db"
         var rounds = 0
         for attempt in 0..<20 {
-            let writer = try ChildProcess(Self.writer, [path, String(rounds + 1)])
+            let writer = try ChildProcess(TestChild.path, ["keep", path, String(rounds + 1)])
             rounds = try await offPool { [rounds] in
                 var last = rounds
                 // Some are killed before, some after their first rounds, and in the middle of one.
@@ -56,7 +56,9 @@ import Testing
     @Test func `two processes may keep answers in one file`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/answers.db"
-        let writers = try [1, 1_000].map { try ChildProcess(Self.writer, [path, String($0)]) }
+        let writers = try [1, 1_000].map {
+            try ChildProcess(TestChild.path, ["keep", path, String($0)])
+        }
         let complaints = try await offPool {
             for writer in writers {
                 for _ in 0..<5 { #expect(writer.readLine() != nil) }
@@ -69,12 +71,5 @@ import Testing
         }
         #expect(complaints == ["", ""])
         try await check(path, finished: 1)
-    }
-
-    private static var writer: String {
-        var octets = [CChar](repeating: 0, count: 4_096)
-        let count = readlink("/proc/self/exe", &octets, octets.count)
-        let own = String(decoding: octets.prefix(max(count, 0)).map(UInt8.init), as: UTF8.self)
-        return "/" + own.split(separator: "/").dropLast().joined(separator: "/") + "/StoreWriter"
     }
 }
