@@ -53,6 +53,7 @@ let c: [Target] = [
     systemLibrary("Nghttp2", "libnghttp2", apt: "libnghttp2-dev"), cShim("Nghttp2"),
     systemLibrary("Idn2", "libidn2", apt: "libidn2-dev"), cShim("Idn2"),
     systemLibrary("Psl", "libpsl", apt: "libpsl-dev"), cShim("Psl"),
+    systemLibrary("SQLite", "sqlite3", apt: "libsqlite3-dev"), cShim("SQLite"),
     // libcurl is opened by the shim on first use, never linked: see docs/decisions.
     cShim("Curl", library: false, links: [.linkedLibrary("dl")]),
     // libm: rounding, which no other library brings along for the command-line tool.
@@ -77,6 +78,7 @@ let effects: [Target] = [
     module("IDNA", ["Names"], c: ["Idn2"]),
     module("PublicSuffix", ["Names"], c: ["Psl"]),
     module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),
+    module("Store", ["Names", "Wire", "Lookup", "Platform"], c: ["SQLite"]),
     module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
     module(
         "SecureStream", ["Names", "Lookup", "Trust", "Platform"], c: ["OpenSSL", "Nghttp2"]),
@@ -167,10 +169,16 @@ let testTargets: [Target] = [
             "HTTPDNSNames", "HTTPDNSWire", "HTTPDNSLookup", "HTTPDNSTrust", "HTTPDNSPlatform",
             "HTTPDNSJSON", "HTTPDNSPinLab", "CHTTPDNSSystem",
         ], path: "Tests/Support", swiftSettings: strict),
+    // A process that a test kills, or puts into a network of its own.
+    .executableTarget(
+        name: "TestChild",
+        dependencies: ["HTTPDNSStore", "HTTPDNSLookup", "HTTPDNSPlatform", "TestSupport"],
+        path: "Tests/Child", swiftSettings: strict),
     tests("Core", library + ["!TestSupport"], exclude: ["Scenarios/Files"]),
     tests("Conformance", library + ["CLI", "!TestSupport"]),
     tests(
-        "Loopback", library + ["Interception", "URLSession", "PinLab", "!TestSupport"],
+        "Loopback",
+        library + ["Interception", "URLSession", "PinLab", "!TestSupport", "!TestChild"],
         c: ["OpenSSL", "System"]),
     tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport", "!HTTPDNSCommand"]),
 ]

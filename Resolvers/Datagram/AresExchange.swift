@@ -2,8 +2,8 @@ internal import CHTTPDNSAres
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 
-/// One attempt at one server: a c-ares channel of its own with its socket. Owned by the engine's
-/// thread, which alone may touch it.
+/// One attempt at one server over TCP: a c-ares channel of its own with its socket. Owned by the
+/// engine's thread, which alone may touch it.
 final class AresExchange {
     enum Ending {
         case message([UInt8])
@@ -59,14 +59,6 @@ final class AresExchange {
         var count = 0
         guard let bytes = httpdns_ares_reply(raw, &count) else { return [] }
         return Array(UnsafeBufferPointer(start: bytes, count: count))
-    }
-
-    /// The interface index that a zone means; nil when there is no such interface.
-    static func scope(of address: IPAddress) -> UInt32? {
-        guard let zone = address.zone else { return 0 }
-        if let index = UInt32(zone), index > 0 { return index }
-        let index = httpdns_ares_interface_index(zone)
-        return index > 0 ? index : nil
     }
 
     private static func systemWord(_ error: Int32) -> String {

@@ -1,8 +1,8 @@
 internal import HTTPDNSLookup
 internal import HTTPDNSPlatform
 
-/// The one thread that runs c-ares. It starts with the first question and sleeps until a socket, a
-/// timer or a new order wakes it.
+/// The one thread that asks plain DNS servers. It starts with the first question and sleeps until a
+/// socket, a timer or a new order wakes it.
 ///
 /// Questions beyond the number of sockets it may hold open wait their turn, within their deadlines.
 public final class DatagramEngine: Sendable {
@@ -11,6 +11,7 @@ public final class DatagramEngine: Sendable {
 
     private let mailbox = Locked(Mailbox())
     private let maximumQuestions: Int
+    private let seen = Locked(DatagramStatistics())
 
     /// An engine of its own: for tests, and for programs that must be able to end it.
     public convenience init() {
@@ -32,14 +33,17 @@ public final class DatagramEngine: Sendable {
         poll?.wake()
     }
 
+    /// What it has seen so far.
+    public var statistics: DatagramStatistics { seen.withLock { $0 } }
+
     /// Runs one question to its end on the engine's thread. Cancelling the task settles it at once.
     func run(
-        _ query: DatagramQuery, plan: DatagramPlan
+        _ query: DatagramQuery, plan: DatagramPlan, watch: EvidenceWatch?
     ) async -> Result<Testimony, QueryFailure> {
         let id = mailbox.withLock { $0.nextID() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let question = DatagramQuestion(id: id, query: query, plan: plan) {
+                let question = DatagramQuestion(id: id, query: query, plan: plan, watch: watch) {
                     continuation.resume(returning: $0)
                 }
                 if let refusal = post(.ask(question)) { question.deliver(.failure(refusal)) }
@@ -50,6 +54,22 @@ public final class DatagramEngine: Sendable {
             _ = post(.cancel(id))
         }
     }
+
+    /// Starts one question; `deliver` is called once, on the engine's thread or, when it is refused, on
+    /// the caller's.
+    func start(
+        _ query: DatagramQuery, plan: DatagramPlan, watch: EvidenceWatch?,
+        deliver: @escaping @Sendable (Result<Testimony, QueryFailure>) -> Void
+    ) -> DatagramQuestion.ID {
+        let id = mailbox.withLock { $0.nextID() }
+        let question = DatagramQuestion(
+            id: id, query: query, plan: plan, watch: watch, deliver: deliver)
+        if let refusal = post(.ask(question)) { deliver(.failure(refusal)) }
+        return id
+    }
+
+    /// Settles a question as cancelled; one that is settled already is ignored.
+    func cancel(_ id: DatagramQuestion.ID) { _ = post(.cancel(id)) }
 
     /// Hands an order to the thread, which is started if need be.
     private func post(_ order: DatagramOrder) -> QueryFailure? {
@@ -85,38 +105,23 @@ public final class DatagramEngine: Sendable {
 
     /// Called with the mailbox locked: the thread's first act is to take that lock, later.
     private func start(_ poll: EventPoll) -> Bool {
-        let mailbox = mailbox
+        let (mailbox, seen) = (mailbox, seen)
         let maximum = maximumQuestions
         return DetachedThread.start(named: "httpdns-dns") {
             var loop = DatagramLoop(poll: poll, maximumQuestions: maximum)
-            loop.run { mailbox.withLock { $0.take() } }
+            loop.run {
+                mailbox.withLock { $0.take() }
+            } publish: { statistics in
+                seen.withLock { $0 = statistics }
+            }
         }
     }
 
     /// Half of what the process may open, 4...4,096.
     ///
     /// Because: the other half is the application's. Debian's default limit of 1,024 leaves 512.
-    /// Silent servers do not change that: see ``DatagramLoop``.
+    /// Silent servers do not change that: see `DatagramLoop`.
     private static var defaultMaximumQuestions: Int { min(max(descriptorLimit() / 2, 4), 4_096) }
-}
-
-/// What the engine's thread is told.
-enum DatagramOrder: Sendable {
-    case ask(DatagramQuestion)
-    case cancel(DatagramQuestion.ID)
-}
-
-/// One question on its way to the engine's thread.
-struct DatagramQuestion: Sendable {
-    struct ID: Sendable, Hashable {
-        let number: UInt64
-    }
-
-    let id: ID
-    let query: DatagramQuery
-    let plan: DatagramPlan
-    /// Called once, on the engine's thread or the caller's; must return at once.
-    let deliver: @Sendable (Result<Testimony, QueryFailure>) -> Void
 }
 
 /// What callers leave for the thread.

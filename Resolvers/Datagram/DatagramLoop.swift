@@ -5,8 +5,8 @@ internal import HTTPDNSPlatform
 /// What the engine's thread does: feeds the questions' machines with events and performs their
 /// actions.
 ///
-/// One round: take orders, let questions start, sleep, advance sockets, ring timers. All of it is
-/// confined to one thread.
+/// One round: take orders, let questions start, sleep, look at sockets, ring timers. All of it is
+/// confined to one thread. UDP is ours (see docs/decisions/0006-own-udp-engine.md), TCP is c-ares'.
 struct DatagramLoop {
     struct Orders: Sendable {
         let orders: [DatagramOrder]
@@ -14,28 +14,20 @@ struct DatagramLoop {
         let isLast: Bool
     }
 
-    private final class Running {
-        let question: DatagramQuestion
-        var query: DatagramQuery
-        var wakeAt: Monotonic
-        var tokens: Set<UInt64> = []
-
-        init(_ question: DatagramQuestion) {
-            self.question = question
-            query = question.query
-            wakeAt = question.query.deadline
-        }
-    }
-
-    private struct Sent {
-        let owner: DatagramQuestion.ID
+    private struct TCPErrand {
+        let owner: RunningQuestion
         let attempt: DatagramQuery.Attempt
         let exchange: AresExchange
     }
 
+    private enum UDPUse {
+        case errand(UDPErrand)
+        case watched(WatchedAnswer)
+    }
+
     /// How an attempt ended; told to its machine when that one is not in the middle of a step.
     private struct Ended {
-        let owner: DatagramQuestion.ID
+        let owner: RunningQuestion
         let attempt: DatagramQuery.Attempt
         let ending: AresExchange.Ending
         let sends: Int
@@ -45,28 +37,55 @@ struct DatagramLoop {
     private let clock = SystemMonotonicClock()
     private let maximumQuestions: Int
     private var waiting = WaitingQuestions()
-    private var running: [DatagramQuestion.ID: Running] = [:]
-    private var sent: [UInt64: Sent] = [:]
+    private var running: [DatagramQuestion.ID: RunningQuestion] = [:]
+    private var pool: SocketPool
+    private var udp: [SocketPool.Slot: UDPUse] = [:]
+    private var tcp: [UInt64: TCPErrand] = [:]
     private var ended: [Ended] = []
     private var timers = TimerHeap<DatagramQuestion.ID>()
-    private var lastToken: UInt64 = 0
+    private var watches = TimerHeap<UInt64>()
+    private var selection = ServerSelection()
+    private var statistics = DatagramStatistics()
+    private var lastTCPToken = Self.tcpTokens
+    private var lastUse = Monotonic.zero
+    private var buffer = [UInt8](repeating: 0, count: Self.bufferOctets)
 
     init(poll: EventPoll, maximumQuestions: Int) {
         self.poll = poll
         self.maximumQuestions = maximumQuestions
+        pool = SocketPool(poll: poll, maximumSockets: maximumQuestions)
     }
 
-    /// Returns when the engine was stopped.
-    mutating func run(takeOrders: () -> Orders) {
+    /// Returns when the engine was stopped. `publish` is called after each round.
+    mutating func run(
+        takeOrders: () -> Orders, publish: (DatagramStatistics) -> Void
+    ) {
+        var published = DatagramStatistics()
         while true {
             let orders = takeOrders()
             for order in orders.orders { obey(order) }
             if orders.isLast { return stop() }
             startWaiting()
-            for event in poll.wait(until: timers.first, now: clock.now()) { advance(event) }
+            statistics.socketsOpened = pool.opened
+            if statistics != published {
+                published = statistics
+                publish(published)
+            }
+            for event in poll.wait(until: nextMoment, now: clock.now()) { advance(event) }
             ringTimers()
         }
     }
+
+    private var nextMoment: Monotonic? {
+        [timers.first, watches.first, pool.closeIdleAt(lastUse)].compactMap { $0 }.min()
+    }
+
+    /// Tokens from here on are those of TCP. Because: a socket pool's tokens have 62 bits.
+    private static let tcpTokens: UInt64 = 1 << 63
+    /// Because: the longest datagram there is; we ask for no more than 1,232 octets.
+    private static let bufferOctets = 65_535
+    /// Because: below that, looking for useless entries costs more than they do.
+    private static let spareTimers = 1_024
 }
 
 extension DatagramLoop {
@@ -86,40 +105,28 @@ extension DatagramLoop {
         for id in Array(running.keys) { step(id) { query, _ in query.cancelled() } }
     }
 
+    private var socketsInUse: Int { pool.busyCount + tcp.count }
+
     /// Lets questions start as far as there is room; each that fails at once makes room again.
     private mutating func startWaiting() {
         reportEnded()
-        while max(running.count, sent.count) < maximumQuestions,
+        while max(running.count, socketsInUse) < maximumQuestions,
             let question = waiting.popFirst()
         {
-            running[question.id] = Running(question)
-            step(question.id) { query, now in query.start(now: now) }
+            let state = RunningQuestion(question)
+            running[question.id] = state
+            let plan = question.plan
+            let order =
+                plan.servers.count > 1
+                ? selection.order(plan.servers, by: plan.order, now: clock.now()) : nil
+            step(question.id) { query, now in query.start(now: now, order: order) }
             reportEnded()
         }
     }
 
-    private mutating func advance(_ event: EventPoll.Event) {
-        // Gone: closed earlier in the same batch of events.
-        guard let sent = sent[event.token] else { return }
-        sent.exchange.advance(isReadable: event.isReadable, isWritable: event.isWritable)
-        collect(event.token, sent)
-        reportEnded()
-    }
-
-    /// Takes an exchange that has come to its end out of those that go on.
-    private mutating func collect(_ token: UInt64, _ gone: Sent) {
-        guard let ending = gone.exchange.ending else { return }
-        sent[token] = nil
-        running[gone.owner]?.tokens.remove(token)
-        ended.append(
-            Ended(
-                owner: gone.owner, attempt: gone.attempt, ending: ending,
-                sends: gone.exchange.sends))
-    }
-
     private mutating func reportEnded() {
         while let one = ended.popLast() {
-            step(one.owner) { query, now in
+            step(one.owner.question.id) { query, now in
                 switch one.ending {
                 case .message(let bytes):
                     query.replied(one.attempt, bytes, sends: one.sends, now: now)
@@ -137,24 +144,39 @@ extension DatagramLoop {
                 question.deliver(.failure(.timedOut(tries: 0)))
             } else if let state = running[id], state.wakeAt <= now {
                 // Else the moment was replaced by a later one.
+                markSilent(state, now)
                 step(id) { query, now in query.woke(now: now) }
+                reportEnded()
             }
+        }
+        while let token = watches.popDue(now: now) { release(token) }
+        if let moment = pool.closeIdleAt(lastUse), moment <= now {
+            pool.closeIdle(now: now)
+            lastUse = now
         }
         guard timers.count > Self.spareTimers + 4 * (running.count + waiting.count) else { return }
         timers.keep { [running] id, moment in running[id]?.wakeAt == moment }
     }
 
-    /// Because: below that, looking for useless entries costs more than they do.
-    private static let spareTimers = 1_024
+    /// The newest attempt had all its time.
+    private mutating func markSilent(_ state: RunningQuestion, _ now: Monotonic) {
+        guard let token = state.tokens.last else { return }
+        let server = tcp[token].map { $0.attempt.server } ?? errand(token)?.attempt.server
+        guard let server else { return }
+        selection.silent(state.question.plan.servers[server], now: now)
+    }
 }
 
+// One machine's step, and what it orders.
 extension DatagramLoop {
-    /// Steps one machine and performs what it orders, in order.
+    /// Gives the result that settled the question, if this step did.
+    @discardableResult
     private mutating func step(
         _ id: DatagramQuestion.ID,
         _ event: (inout DatagramQuery, Monotonic) -> [DatagramQuery.Action]
-    ) {
-        guard let state = running[id] else { return }
+    ) -> Result<Testimony, QueryFailure>? {
+        guard let state = running[id] else { return nil }
+        var settled: Result<Testimony, QueryFailure>?
         for action in event(&state.query, clock.now()) {
             switch action {
             case .send(let attempt): send(attempt, for: state)
@@ -163,39 +185,207 @@ extension DatagramLoop {
                 timers.add(id, at: moment)
             case .settle(let result):
                 running[id] = nil
-                for token in state.tokens { sent[token] = nil }
+                for token in state.tokens { release(token) }
+                state.tokens = []
+                settled = result
                 state.question.deliver(result)
+            }
+        }
+        return settled
+    }
+
+    private mutating func send(_ attempt: DatagramQuery.Attempt, for state: RunningQuestion) {
+        // A question may keep silent attempts open, but only while there is room for their sockets.
+        if socketsInUse >= maximumQuestions, let oldest = state.tokens.first {
+            state.tokens.removeFirst()
+            release(oldest)
+        }
+        let plan = state.question.plan
+        guard
+            let message = DatagramReply.message(
+                asking: state.query.question, hasEDNS: attempt.hasEDNS, asksForAD: plan.asksForAD)
+        else {
+            return fail(state, attempt, .fault("the question has no wire form"))
+        }
+        if attempt.isOverTCP {
+            sendOverTCP(attempt, message, for: state)
+        } else {
+            sendDatagram(attempt, message, for: state)
+        }
+    }
+
+    private mutating func sendDatagram(
+        _ attempt: DatagramQuery.Attempt, _ message: [UInt8], for state: RunningQuestion
+    ) {
+        let server = state.question.plan.servers[attempt.server]
+        while true {
+            do throws(DatagramSocket.Trouble) {
+                let slot = try pool.take(server)
+                do throws(DatagramSocket.Trouble) {
+                    try pool.socket(slot)?.send(message)
+                } catch {
+                    // A used socket may tell of a datagram before ours: ask through another one.
+                    let mayBeOld = pool.isUsed(slot)
+                    pool.close(slot)
+                    if mayBeOld { continue }
+                    throw error
+                }
+                statistics.sent += 1
+                lastUse = clock.now()
+                udp[slot] = .errand(
+                    UDPErrand(
+                        owner: state, attempt: attempt, server: server, message: message,
+                        sentAt: lastUse))
+                state.tokens.append(pool.token(slot))
+                return
+            } catch {
+                selection.refused(server, now: clock.now())
+                return fail(state, attempt, .network(error.word))
             }
         }
     }
 
-    private mutating func send(_ attempt: DatagramQuery.Attempt, for state: Running) {
-        let owner = state.question.id
+    private mutating func sendOverTCP(
+        _ attempt: DatagramQuery.Attempt, _ message: [UInt8], for state: RunningQuestion
+    ) {
         let server = state.question.plan.servers[attempt.server]
-        func fail(_ trouble: DatagramTrouble) {
-            ended.append(
-                Ended(owner: owner, attempt: attempt, ending: .trouble(trouble), sends: 0))
+        guard let scope = DatagramSocket.scope(of: server.address) else {
+            let zone = server.address.zone ?? ""
+            return fail(state, attempt, .network("no network interface named \(zone)"))
         }
-        guard let scope = AresExchange.scope(of: server.address) else {
-            return fail(.network("no network interface named \(server.address.zone ?? "")"))
-        }
-        guard let message = DatagramReply.message(asking: state.query.question) else {
-            return fail(.fault("the question has no wire form"))
-        }
-        // A question may keep silent attempts open, but only while there is room for their sockets.
-        if sent.count >= maximumQuestions, let oldest = state.tokens.min() {
-            state.tokens.remove(oldest)
-            sent[oldest] = nil
-        }
-        lastToken &+= 1
+        lastTCPToken += 1
         guard
             let exchange = AresExchange(
-                server, scope: scope, isOverTCP: attempt.isOverTCP, message: message,
-                registeredWith: (poll, lastToken))
-        else { return fail(.network("c-ares could not open a channel: out of memory")) }
-        let entry = Sent(owner: owner, attempt: attempt, exchange: exchange)
-        sent[lastToken] = entry
-        state.tokens.insert(lastToken)
-        collect(lastToken, entry)
+                server, scope: scope, isOverTCP: true, message: message,
+                registeredWith: (poll, lastTCPToken))
+        else {
+            return fail(
+                state, attempt, .network("c-ares could not open a channel: out of memory"))
+        }
+        statistics.overTCP += 1
+        let errand = TCPErrand(owner: state, attempt: attempt, exchange: exchange)
+        tcp[lastTCPToken] = errand
+        state.tokens.append(lastTCPToken)
+        collect(lastTCPToken, errand)
+    }
+
+    private mutating func fail(
+        _ state: RunningQuestion, _ attempt: DatagramQuery.Attempt, _ trouble: DatagramTrouble
+    ) {
+        ended.append(Ended(owner: state, attempt: attempt, ending: .trouble(trouble), sends: 0))
+    }
+
+    /// Closes what an attempt or a watch holds.
+    private mutating func release(_ token: UInt64) {
+        if token >= Self.tcpTokens {
+            tcp[token] = nil
+        } else if let slot = pool.slot(token), udp.removeValue(forKey: slot) != nil {
+            pool.close(slot)
+        }
+    }
+}
+
+// What sockets bring.
+extension DatagramLoop {
+    private mutating func advance(_ event: EventPoll.Event) {
+        if event.token >= Self.tcpTokens {
+            // Gone: closed earlier in the same batch of events.
+            guard let errand = tcp[event.token] else { return }
+            errand.exchange.advance(isReadable: event.isReadable, isWritable: event.isWritable)
+            collect(event.token, errand)
+            return reportEnded()
+        }
+        guard let slot = pool.slot(event.token), let socket = pool.socket(slot) else { return }
+        let received = socket.receive(&buffer)
+        switch (udp[slot], received) {
+        case (_, .nothing): return
+        case (nil, .datagram): statistics.unexpected += 1
+        case (nil, .trouble): pool.close(slot)
+        case (.watched(let answer), .datagram(let octets)): compare(octets, with: answer)
+        case (.watched, .trouble): release(event.token)
+        case (.errand(let errand), .datagram(let octets)): take(octets, errand, slot)
+        case (.errand(let errand), .trouble(let word)):
+            statistics.refusals += 1
+            selection.refused(errand.server, now: clock.now())
+            errand.owner.tokens.removeAll { $0 == event.token }
+            release(event.token)
+            fail(errand.owner, errand.attempt, .network(word))
+        }
+        reportEnded()
+    }
+
+    private mutating func take(_ octets: [UInt8], _ errand: UDPErrand, _ slot: SocketPool.Slot) {
+        switch errand.verdict(octets) {
+        case .ours: break
+        case .wrongID:
+            statistics.wrongID += 1
+            return
+        case .wrongQuestion:
+            statistics.wrongQuestion += 1
+            return
+        case .notReply:
+            statistics.notReplies += 1
+            return
+        }
+        let now = clock.now()
+        statistics.replies += 1
+        if octets[2] & 0x02 != 0 { statistics.truncated += 1 }
+        let nanoseconds = now.nanoseconds &- errand.sentAt.nanoseconds
+        selection.answered(errand.server, afterMicroseconds: nanoseconds / 1_000)
+        let token = pool.token(slot)
+        errand.owner.tokens.removeAll { $0 == token }
+        udp[slot] = nil
+        let settled = step(errand.owner.question.id) { query, now in
+            query.replied(errand.attempt, octets, sends: 1, now: now)
+        }
+        // Watching must not keep questions from starting.
+        if let watch = errand.owner.question.watch, case .success(let first) = settled,
+            socketsInUse <= maximumQuestions / 2 + 1
+        {
+            let until = now.adding(milliseconds: watch.milliseconds)
+            udp[slot] = .watched(
+                WatchedAnswer(
+                    errand: errand, watch: watch, first: first, firstAt: now, until: until))
+            watches.add(token, at: until)
+        } else {
+            pool.giveBack(slot, now: now)
+        }
+    }
+
+    private mutating func compare(_ octets: [UInt8], with answer: WatchedAnswer) {
+        switch answer.errand.verdict(octets) {
+        case .ours: break
+        case .wrongID:
+            statistics.wrongID += 1
+            return
+        case .wrongQuestion:
+            statistics.wrongQuestion += 1
+            return
+        case .notReply:
+            statistics.notReplies += 1
+            return
+        }
+        guard let evidence = answer.evidence(octets, now: clock.now()) else {
+            statistics.unexpected += 1
+            return
+        }
+        statistics.contradictions += 1
+        answer.watch.report(evidence)
+    }
+
+    /// Takes an exchange that has come to its end out of those that go on.
+    private mutating func collect(_ token: UInt64, _ gone: TCPErrand) {
+        guard let ending = gone.exchange.ending else { return }
+        tcp[token] = nil
+        gone.owner.tokens.removeAll { $0 == token }
+        ended.append(
+            Ended(
+                owner: gone.owner, attempt: gone.attempt, ending: ending,
+                sends: gone.exchange.sends))
+    }
+
+    private func errand(_ token: UInt64) -> UDPErrand? {
+        guard let slot = pool.slot(token), case .errand(let errand)? = udp[slot] else { return nil }
+        return errand
     }
 }

@@ -9,6 +9,20 @@ package struct DatagramPlan: Sendable, Hashable {
     /// How often each silent server is asked.
     package let rounds: Int
     package let firstPatienceMilliseconds: Int64
+    package var order = Order.asGiven
+    /// Ask for the AD bit, since the path to the servers is trusted. Source: RFC 6840 §5.7.
+    package var asksForAD = false
+    /// `servers` as they are written in answers.
+    let serverTexts: [String]
+
+    /// Who is asked first; one that rests is asked last in any case.
+    package enum Order: Sendable, Hashable {
+        case asGiven
+        /// Another one for each question.
+        case rotate
+        /// By the round trips measured.
+        case fastest
+    }
 
     package init(
         label: String, servers: [Endpoint], mode: DatagramBackend.Mode, rounds: Int,
@@ -16,6 +30,7 @@ package struct DatagramPlan: Sendable, Hashable {
     ) {
         self.label = label
         self.servers = servers
+        serverTexts = servers.map { $0.dnsServerText }
         self.mode = mode
         self.rounds = rounds
         self.firstPatienceMilliseconds = firstPatienceMilliseconds

@@ -10,7 +10,8 @@ package import HTTPDNSNames
 ///                │  └── nobody left, or the deadline ────▶ settled (best testimony, else failure)
 ///
 /// Rules (everything that changes the state lives in this file):
-/// 1. Servers are asked in the order given, one new attempt at a time; a round asks each once.
+/// 1. Servers are asked in the order given to ``start(now:order:)``, one new attempt at a time; a
+///    round asks each once.
 /// 2. Only silence is repeated: a server that replied or refused is out of the later rounds.
 /// 3. An attempt that is silent stays open: a reply to it counts until the question is settled, or
 ///    until the engine needs its socket.
@@ -18,7 +19,9 @@ package import HTTPDNSNames
 ///    Source: RFC 2181 §9, RFC 7766 §5.
 /// 5. SERVFAIL, NOTIMP and REFUSED are kept; another server may know better. They are the result
 ///    only when none does.
-/// 6. A reply to an attempt that is not open, or after the end, is ignored.
+/// 6. A server that does not know EDNS is asked again without it, then and in later rounds.
+///    Source: RFC 6891 §6.2.2, §7.
+/// 7. A reply to an attempt that is not open, or after the end, is ignored.
 package struct DatagramQuery: Sendable {
     /// One send to one server.
     package struct Attempt: Sendable, Hashable {
@@ -27,11 +30,14 @@ package struct DatagramQuery: Sendable {
         /// The position in the list of servers.
         package let server: Int
         package let isOverTCP: Bool
+        /// The message has an OPT record.
+        package let hasEDNS: Bool
 
-        package init(number: Int, server: Int, isOverTCP: Bool) {
+        package init(number: Int, server: Int, isOverTCP: Bool, hasEDNS: Bool = true) {
             self.number = number
             self.server = server
             self.isOverTCP = isOverTCP
+            self.hasEDNS = hasEDNS
         }
     }
 
@@ -47,6 +53,8 @@ package struct DatagramQuery: Sendable {
     private let plan: DatagramPlan
     package let deadline: Monotonic
 
+    /// Positions in the list of servers, in the order to ask.
+    private var order: [Int] = []
     private var position = 0
     private var round = 0
     private var open: [Attempt] = []
@@ -63,7 +71,11 @@ package struct DatagramQuery: Sendable {
         servers = plan.servers.map { _ in ServerState(isOverTCP: plan.mode == .tcpOnly) }
     }
 
-    package mutating func start(now: Monotonic) -> [Action] {
+    /// - Parameters:
+    ///   - now: the moment.
+    ///   - order: positions in the list of servers, each once; nil: as they stand there.
+    package mutating func start(now: Monotonic, order: [Int]? = nil) -> [Action] {
+        self.order = order ?? Array(servers.indices)
         guard !plan.servers.isEmpty else {
             return settle(.failure(.misconfigured("no DNS server is named; give at least one")))
         }
@@ -79,8 +91,14 @@ package struct DatagramQuery: Sendable {
         guard close(attempt, sends: sends) else { return [] }
         let source = Testimony.Source(
             resolver: plan.label, transport: attempt.isOverTCP ? .tcp : .udp,
-            server: plan.servers[attempt.server].dnsServerText, tries: max(tries, 1))
-        switch DatagramReply.read(bytes, for: question, from: source) {
+            server: plan.serverTexts[attempt.server], tries: max(tries, 1))
+        switch DatagramReply.read(
+            bytes, for: question, hadEDNS: attempt.hasEDNS, from: source)
+        {
+        case .refusesEDNS:
+            servers[attempt.server].knowsEDNS = false
+            guard now < deadline else { return conclude(isLate: true) }
+            return ask(attempt.server, now: now)
         case .truncated where !attempt.isOverTCP:
             servers[attempt.server].isOverTCP = true
             guard now < deadline else { return conclude(isLate: true) }
@@ -120,6 +138,7 @@ package struct DatagramQuery: Sendable {
 /// What one server has shown so far.
 private struct ServerState: Sendable {
     var isOverTCP: Bool
+    var knowsEDNS = true
     var isOut = false
     var trouble: DatagramTrouble?
 }
@@ -143,8 +162,8 @@ extension DatagramQuery {
 
     private mutating func askNext(now: Monotonic) -> [Action] {
         while round < plan.rounds {
-            while position < servers.count {
-                let server = position
+            while position < order.count {
+                let server = order[position]
                 position += 1
                 if !servers[server].isOut { return ask(server, now: now) }
             }
@@ -159,7 +178,8 @@ extension DatagramQuery {
         lastNumber += 1
         tries += 1
         let attempt = Attempt(
-            number: lastNumber, server: server, isOverTCP: servers[server].isOverTCP)
+            number: lastNumber, server: server, isOverTCP: servers[server].isOverTCP,
+            hasEDNS: servers[server].knowsEDNS)
         open.append(attempt)
         let patience = plan.patienceMilliseconds(round: round)
         return [.send(attempt), .wake(at: min(deadline, now.adding(milliseconds: patience)))]
@@ -181,7 +201,7 @@ extension DatagramQuery {
         indices.map { index in
             let state = servers[index]
             let transport = state.isOverTCP ? "tcp " : ""
-            return transport + plan.servers[index].dnsServerText + ": "
+            return transport + plan.serverTexts[index] + ": "
                 + (state.trouble?.description ?? "no reply")
         }.joined(separator: "; ")
     }

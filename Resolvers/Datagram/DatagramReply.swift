@@ -9,21 +9,41 @@ package enum DatagramReply: Sendable, Hashable {
     case truncated
     case malformed(String)
 
+    /// The server does not know EDNS: the same question must be put without it.
+    case refusesEDNS
+
     /// The message that asks `question`, with a fresh random id; nil when it has no wire form,
     /// which no host name lacks.
     ///
-    /// 1.34 puts an id of its own in place of ours, 1.18 sends ours: so it must be hard to guess.
-    package static func message(asking question: Question) -> [UInt8]? {
+    /// Over TCP, c-ares 1.34 puts an id of its own in place of ours; over UDP ours is what a forger
+    /// must guess.
+    package static func message(
+        asking question: Question, hasEDNS: Bool = true, asksForAD: Bool = false
+    ) -> [UInt8]? {
         // The default generator is the system's own: getrandom(2).
         let id = UInt16.random(in: .min ... .max)
-        return try? question.query(id: id).encode()
+        var asked = question
+        if !hasEDNS {
+            // These travel in the OPT record.
+            asked.wantsDNSSEC = false
+            asked.clientSubnet = nil
+        }
+        var message = asked.query(id: id, edns: hasEDNS ? EDNS() : nil)
+        message.flags.isAuthenticData = asksForAD
+        return try? message.encode()
     }
 
     package static func read(
-        _ octets: [UInt8], for question: Question, from source: Testimony.Source
+        _ octets: [UInt8], for question: Question, hadEDNS: Bool = true,
+        from source: Testimony.Source
     ) -> DatagramReply {
-        // What follows the header of a truncated message may be cut anywhere: it is not read.
-        if let header = try? MessageHeader(octets), header.flags.isTruncated { return .truncated }
+        if let header = try? MessageHeader(octets) {
+            // What follows the header of a truncated message may be cut anywhere: it is not read.
+            if header.flags.isTruncated { return .truncated }
+            // FORMERR or NOTIMP, and no OPT record of its own. Source: RFC 6891 §7.
+            let isPuzzled = header.codeBits == 1 || header.codeBits == 4
+            if hadEDNS, isPuzzled, header.additionals == 0 { return .refusesEDNS }
+        }
         do throws(QueryFailure) {
             return .testimony(
                 try HTTPDNSLookup.testimony(fromWire: octets, for: question, source: source))

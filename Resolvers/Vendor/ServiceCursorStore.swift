@@ -27,7 +27,7 @@ package struct FileCursorStore: ServiceCursorStore {
     package func load() throws(StoreFault) -> ServiceSchedule.Stored? {
         let octets: [UInt8]?
         do throws(FileFault) {
-            octets = try PrivateFile.read(path, maximumOctets: Self.maximumOctets)
+            octets = try ReplacedFile.read(path, maximumOctets: Self.maximumOctets)
         } catch {
             throw StoreFault(description: error.description)
         }
@@ -50,7 +50,7 @@ package struct FileCursorStore: ServiceCursorStore {
             "fetchedAt": .integer(stored.fetchedAt.secondsSince1970),
         ]
         do throws(FileFault) {
-            try PrivateFile.replace(path, with: JSONWriter.octets(value) + [0x0A])
+            try ReplacedFile.replace(path, with: JSONWriter.octets(value) + [0x0A])
         } catch {
             throw StoreFault(description: error.description)
         }

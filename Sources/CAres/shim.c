@@ -5,7 +5,6 @@
 
 #include <ares.h>
 #include <errno.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -271,8 +270,6 @@ void httpdns_ares_destroy(httpdns_ares_exchange *exchange) {
     free(exchange->reply);
     free(exchange);
 }
-
-uint32_t httpdns_ares_interface_index(const char *name) { return if_nametoindex(name); }
 
 void httpdns_ares_error_text(int error, char *text, size_t capacity) {
     char buffer[128];

@@ -1,34 +1,35 @@
+#define _GNU_SOURCE
+#include <sys/file.h>
+
 #include "chttpdns_system.h"
 
-int httpdns_file_open(const char *path) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return descriptor < 0 ? -errno : descriptor;
+int httpdns_file_open_private(const char *path) {
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 }
 
-int httpdns_file_create_private(const char *path) {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return descriptor < 0 ? -errno : descriptor;
+int httpdns_file_open_reading(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
+
+int httpdns_directory_open(const char *path) {
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-ssize_t httpdns_file_read(int descriptor, void *octets, size_t count) {
-    ssize_t result;
-    do result = read(descriptor, octets, count);
-    while (result < 0 && errno == EINTR);
-    return result < 0 ? -errno : result;
+int httpdns_file_facts(const char *path, int descriptor, httpdns_file *facts) {
+    struct stat raw;
+    int result = path ? lstat(path, &raw) : fstat(descriptor, &raw);
+    if (result != 0) return -1;
+    facts->device = (uint64_t)raw.st_dev;
+    facts->node = (uint64_t)raw.st_ino;
+    facts->octets = (int64_t)raw.st_size;
+    facts->changed_seconds = (int64_t)raw.st_mtime;
+#ifdef __linux__
+    facts->changed_nanoseconds = (int64_t)raw.st_mtim.tv_nsec;
+#else
+    facts->changed_nanoseconds = 0;
+#endif
+    facts->rights = (uint32_t)(raw.st_mode & 0777);
+    facts->is_plain = S_ISREG(raw.st_mode) ? 1 : 0;
+    facts->is_own = raw.st_uid == geteuid() ? 1 : 0;
+    return 0;
 }
 
-int httpdns_file_write_all(int descriptor, const void *octets, size_t count) {
-    const char *next = octets;
-    while (count > 0) {
-        ssize_t written = write(descriptor, next, count);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return written < 0 ? -errno : -EIO;
-        next += written;
-        count -= (size_t)written;
-    }
-    return fsync(descriptor) == 0 ? 0 : -errno;
-}
-
-int httpdns_file_rename(const char *from, const char *to) {
-    return rename(from, to) == 0 ? 0 : -errno;
-}
+int httpdns_lock_descriptor(int descriptor) { return flock(descriptor, LOCK_EX); }

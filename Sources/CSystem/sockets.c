@@ -3,6 +3,8 @@
 
 #include "chttpdns_system.h"
 
+#include <net/if.h>
+
 static socklen_t address_from(
     const uint8_t *octets, size_t count, uint16_t port, struct sockaddr_storage *address) {
     memset(address, 0, sizeof *address);
@@ -143,4 +145,52 @@ ssize_t httpdns_datagram_send(
     socklen_t length = address_from(to->octets, to->count, to->port, &address);
     if (!length) return -1;
     return sendto(socket, octets, count, 0, (struct sockaddr *)&address, length);
+}
+
+int httpdns_datagram_connected(
+    const uint8_t *octets, size_t count, uint32_t scope, uint16_t port) {
+    struct sockaddr_storage address;
+    socklen_t length = address_from(octets, count, port, &address);
+    if (!length) return -1;
+    if (count == 16) ((struct sockaddr_in6 *)&address)->sin6_scope_id = scope;
+    int made = opened(address.ss_family, SOCK_DGRAM);
+    if (made < 0) return -1;
+    // The system picks a free port at random. Source: udp_lib_get_port in Linux.
+    if (connect(made, (struct sockaddr *)&address, length) != 0) return closed_with_errno(made);
+    return made;
+}
+
+ssize_t httpdns_connected_send(int socket, const uint8_t *octets, size_t count) {
+    ssize_t sent;
+    do sent = send(socket, octets, count, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent;
+}
+
+ssize_t httpdns_connected_receive(int socket, uint8_t *octets, size_t capacity) {
+    ssize_t count;
+    do count = recv(socket, octets, capacity, 0);
+    while (count < 0 && errno == EINTR);
+    return count;
+}
+
+int httpdns_connect_outcome(int socket) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
+    return error;
+}
+
+uint32_t httpdns_interface_index(const char *name) { return if_nametoindex(name); }
+
+int httpdns_connecting(const uint8_t *octets, size_t count, uint32_t scope, uint16_t port) {
+    struct sockaddr_storage address;
+    socklen_t length = address_from(octets, count, port, &address);
+    if (!length) return -1;
+    if (count == 16) ((struct sockaddr_in6 *)&address)->sin6_scope_id = scope;
+    int made = opened(address.ss_family, SOCK_STREAM);
+    if (made < 0) return -1;
+    if (connect(made, (struct sockaddr *)&address, length) != 0 && errno != EINPROGRESS)
+        return closed_with_errno(made);
+    return made;
 }

@@ -61,6 +61,16 @@ package final class EventPoll: Sendable {
         return event
     }
 
+    /// Tells of `socket` under `token` from now on, until it is closed; false when the system refuses.
+    package func register(
+        _ socket: Int32, token: UInt64, isForWriting: Bool = false
+    ) -> Bool {
+        var event = epoll_event()
+        event.events = isForWriting ? EPOLLOUT.rawValue : EPOLLIN.rawValue
+        event.data.u64 = token
+        return epoll_ctl(descriptor, EPOLL_CTL_ADD, socket, &event) == 0
+    }
+
     /// Ends a ``wait(until:now:)`` of another thread, now or the next one. Any thread.
     package func wake() {
         var one: UInt64 = 1

@@ -1,69 +1,96 @@
 internal import CHTTPDNSSystem
 
-/// A small file that only its owner may read, replaced as a whole or not at all.
+/// A file that only its owner may read: how it is made, known again, and moved out of the way.
 package enum PrivateFile {
-    /// The content; nil when there is no such file.
-    ///
-    /// - Throws: ``FileFault``, also for a file longer than that.
-    package static func read(
-        _ path: String, maximumOctets: Int
-    ) throws(FileFault) -> [UInt8]? {
-        let descriptor = httpdns_file_open(path)
-        guard descriptor >= 0 else {
-            if descriptor == -ENOENT { return nil }
-            throw FileFault("cannot be opened", path, descriptor)
-        }
-        defer { close(descriptor) }
-        var octets: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while true {
-            let count = httpdns_file_read(descriptor, &buffer, buffer.count)
-            guard count >= 0 else {
-                throw FileFault("cannot be read", path, Int32(clamping: count))
-            }
-            if count == 0 { return octets }
-            guard octets.count + count <= maximumOctets else {
-                throw FileFault(path: path, what: "is longer than \(maximumOctets) octets")
-            }
-            octets += buffer.prefix(count)
-        }
+    /// Which file a path leads to: it stays the same when the file is renamed.
+    package struct Identity: Sendable, Hashable {
+        let device: UInt64
+        let node: UInt64
     }
 
-    /// Writes a new file with mode 0600 beside the old one, then puts it in its place.
+    /// Why a file cannot be used.
+    package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Makes the file, empty, and its directory when they are missing; takes the rights of others
+    /// away from a file that is there.
     ///
-    /// - Throws: ``FileFault``; the old file is then as it was.
-    package static func replace(_ path: String, with octets: [UInt8]) throws(FileFault) {
-        // Each writer has a name of its own, so that two cannot write into one file.
-        let draft = "\(path).\(UInt64.random(in: .min ... .max)).new"
-        let descriptor = httpdns_file_create_private(draft)
-        guard descriptor >= 0 else {
-            throw FileFault("cannot be written", draft, descriptor)
+    /// A link, a file that is not a plain one, and a file of another user are refused: whoever can
+    /// write it could put answers of their own there.
+    package static func prepare(_ path: String) throws(Refusal) -> Identity {
+        try makeDirectory(of: path)
+        let file = httpdns_file_open_private(path)
+        guard file >= 0 else { throw Refusal(description: "\(path): \(systemWord())") }
+        defer { close(file) }
+        var facts = httpdns_file()
+        guard httpdns_file_facts(nil, file, &facts) == 0 else {
+            throw Refusal(description: "\(path): \(systemWord())")
         }
-        let written = httpdns_file_write_all(descriptor, octets, octets.count)
-        close(descriptor)
-        let renamed = written == 0 ? httpdns_file_rename(draft, path) : written
-        guard renamed == 0 else {
-            unlink(draft)
-            throw FileFault("cannot be replaced", path, renamed)
+        guard facts.is_plain == 1 else {
+            throw Refusal(description: "\(path) is not a plain file")
+        }
+        guard facts.is_own == 1 else {
+            throw Refusal(description: "\(path) belongs to another user")
+        }
+        // For a umask that takes away too much, and for a file that was made by other means.
+        if facts.rights != 0o600, fchmod(file, 0o600) != 0 {
+            throw Refusal(description: "\(path): \(systemWord())")
+        }
+        return Identity(device: facts.device, node: facts.node)
+    }
+
+    /// The file that the path leads to now; nil when there is none.
+    package static func identity(_ path: String) -> Identity? {
+        var facts = httpdns_file()
+        guard httpdns_file_facts(path, -1, &facts) == 0 else { return nil }
+        return Identity(device: facts.device, node: facts.node)
+    }
+
+    /// Renames the file with what belongs to it (`suffixes`), when it is still the one meant.
+    ///
+    /// A lock on the directory keeps two processes from moving each other's new file away.
+    /// - Returns: false when the path leads to another file by now, or the system refuses.
+    package static func setAside(
+        _ path: String, _ expected: Identity, as other: String, suffixes: [String]
+    ) -> Bool {
+        let directory = httpdns_directory_open(parent(of: path))
+        guard directory >= 0 else { return false }
+        defer { close(directory) }
+        guard httpdns_lock_descriptor(directory) == 0, identity(path) == expected else {
+            return false
+        }
+        for suffix in suffixes { rename(path + suffix, other + suffix) }
+        return rename(path, other) == 0
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Makes what is missing of the path to the file, for the owner alone.
+    private static func makeDirectory(of path: String) throws(Refusal) {
+        let directory = parent(of: path)
+        if access(directory, F_OK) == 0 { return }
+        if directory != ".", directory != "/" { try makeDirectory(of: directory) }
+        if mkdir(directory, 0o700) == 0 {
+            chmod(directory, 0o700)
+        } else if httpdns_errno() != EEXIST {
+            throw Refusal(description: "\(directory): \(systemWord())")
         }
     }
 }
 
-/// Why a file could not be used.
-package struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
-    package let path: String
-    package let what: String
+/// What the system says about its last error on this thread.
+package func systemWord() -> String { systemWord(httpdns_errno()) }
 
-    package init(path: String, what: String) {
-        self.path = path
-        self.what = what
+/// What the system says about an error's number.
+package func systemWord(_ error: Int32) -> String {
+    // strerror's longest text in the C locale is well below 128 octets. Source: glibc errlist.
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+        guard let base = buffer.baseAddress else { return "error \(error)" }
+        httpdns_error_text(error, base, buffer.count)
+        return String(cString: base)
     }
-
-    /// With the system's word for the negative of an error number.
-    fileprivate init(_ what: String, _ path: String, _ code: Int32) {
-        let word = strerror(0 &- code).map { String(cString: $0) } ?? "error \(code)"
-        self.init(path: path, what: "\(what): \(word)")
-    }
-
-    package var description: String { "\(path) \(what)" }
 }

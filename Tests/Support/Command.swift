@@ -97,6 +97,12 @@ package final class ChildProcess: Sendable {
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 
+    /// Returns when the program has said something, or after so long.
+    package func awaitOutput(atMostMilliseconds limit: Int32) {
+        var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        poll(&entry, 1, limit)
+    }
+
     /// Everything the program still has to say on its error stream.
     package func readErrors() -> String {
         var octets: [UInt8] = []
@@ -185,6 +191,16 @@ package final class ChildProcess: Sendable {
             cursor += 1
         }
         return variables
+    }
+}
+
+/// The program that does what a test wants done in a process of its own: `Tests/Child/main.swift`.
+package enum TestChild {
+    package static var path: String {
+        var octets = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &octets, octets.count)
+        let own = String(decoding: octets.prefix(max(count, 0)).map(UInt8.init), as: UTF8.self)
+        return "/" + own.split(separator: "/").dropLast().joined(separator: "/") + "/TestChild"
     }
 }
 

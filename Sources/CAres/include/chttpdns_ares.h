@@ -58,8 +58,6 @@ const uint8_t *httpdns_ares_reply(const httpdns_ares_exchange *exchange, size_t 
 /// Closes the sockets and frees everything.
 void httpdns_ares_destroy(httpdns_ares_exchange *exchange);
 
-/// The index of a network interface by its name; 0 when there is none.
-uint32_t httpdns_ares_interface_index(const char *name);
 /// The system's word for `error`, copied to `text`.
 void httpdns_ares_error_text(int error, char *text, size_t capacity);
 /// The version of the c-ares library in use, as in "1.18.1".

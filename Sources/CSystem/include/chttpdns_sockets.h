@@ -37,4 +37,15 @@ ssize_t httpdns_datagram_receive(
 ssize_t httpdns_datagram_send(
     int socket, const uint8_t *_Nullable octets, size_t count, const httpdns_endpoint *_Nonnull to);
 
+/// A UDP socket on a random free port that hears one address and port only. -1 with errno.
+int httpdns_datagram_connected(
+    const uint8_t *_Nonnull octets, size_t count, uint32_t scope, uint16_t port);
+/// -1 with errno: also the network's answer to an earlier datagram (ECONNREFUSED).
+ssize_t httpdns_connected_send(int socket, const uint8_t *_Nullable octets, size_t count);
+ssize_t httpdns_connected_receive(int socket, uint8_t *_Nonnull octets, size_t capacity);
+/// What became of a connection on its way: 0, or the error.
+int httpdns_connect_outcome(int socket);
+/// 0 when there is no interface of that name.
+uint32_t httpdns_interface_index(const char *_Nonnull name);
+
 #endif

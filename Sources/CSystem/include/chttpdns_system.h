@@ -27,6 +27,7 @@
 #include <sys/eventfd.h>
 #endif
 
+#include "chttpdns_network.h"
 #include "chttpdns_sockets.h"
 
 /// The dispatch queue that the caller runs on, retained; NULL off a queue. Release with
@@ -71,6 +72,28 @@ void httpdns_signals_of_command(void);
 /// For a command-line program: takes the places of standard streams that were closed, before a socket
 /// or a file gets their numbers and is written to as if it were one. Using them stays an error.
 void httpdns_occupy_standard_streams(void);
+
+/// What the system says of a file.
+typedef struct {
+    uint64_t device;
+    uint64_t node;
+    int64_t octets;
+    int64_t changed_seconds;
+    int64_t changed_nanoseconds;
+    uint32_t rights;
+    int is_plain;
+    /// It belongs to the user whose rights this process has.
+    int is_own;
+} httpdns_file;
+
+/// Opened for reading and writing, made with rights 0600 when missing; a link is refused.
+int httpdns_file_open_private(const char *_Nonnull path);
+int httpdns_file_open_reading(const char *_Nonnull path);
+int httpdns_directory_open(const char *_Nonnull path);
+/// Of the path itself (a link is not followed), or of the descriptor when there is no path. 0, or -1.
+int httpdns_file_facts(const char *_Nullable path, int descriptor, httpdns_file *_Nonnull facts);
+/// Waits for the one lock on an open file or directory; closing it gives the lock back. 0, or -1.
+int httpdns_lock_descriptor(int descriptor);
 
 /// errno, for a module that imports no C library of its own.
 int httpdns_errno(void);

@@ -104,6 +104,63 @@ import Testing
         #expect(try result(settled).get().source.server == "192.0.2.1:53")
     }
 
+    @Test(arguments: [ResponseCode.formatError, .notImplemented])
+    func `a server that does not know EDNS is asked again without it`(code: ResponseCode) throws {
+        var query = query
+        _ = query.start(now: .zero)
+        let puzzled = try reply {
+            $0.code = code
+            $0.edns = nil
+        }
+        let plain = DatagramQuery.Attempt(
+            number: 2, server: 0, isOverTCP: false, hasEDNS: false)
+        #expect(
+            query.replied(first, puzzled, sends: 1, now: .after(5))
+                == [.send(plain), .wake(at: .after(1_005))])
+        let settled = query.replied(plain, try reply { $0.edns = nil }, sends: 1, now: .after(9))
+        #expect(try result(settled).get().source.tries == 2)
+    }
+
+    @Test func `a server that refuses a question without EDNS too is not asked a third time`()
+        throws
+    {
+        var query = query
+        _ = query.start(now: .zero)
+        let puzzled = try reply {
+            $0.code = .formatError
+            $0.edns = nil
+        }
+        _ = query.replied(first, puzzled, sends: 1, now: .after(5))
+        let plain = DatagramQuery.Attempt(
+            number: 2, server: 0, isOverTCP: false, hasEDNS: false)
+        let settled = query.replied(plain, puzzled, sends: 1, now: .after(9))
+        #expect(try result(settled).get().code == .formatError)
+    }
+
+    @Test mutating func `a failure that comes with EDNS is no reason to leave it out`() throws {
+        _ = query.start(now: .zero)
+        let settled = query.replied(
+            first, try reply { $0.code = .formatError }, sends: 1, now: .after(5))
+        #expect(try result(settled).get().code == .formatError)
+    }
+
+    @Test mutating func `servers are asked in the order that it is started with`() {
+        #expect(query.start(now: .zero, order: [1, 0]).first == .send(second.numbered(1)))
+        #expect(query.woke(now: .after(1_000)).first == .send(first.numbered(2)))
+        #expect(query.woke(now: .after(2_000)).first == .send(second.numbered(3)))
+    }
+
+    @Test func `without EDNS nothing that needs it is sent`() throws {
+        var question = question
+        question.wantsDNSSEC = true
+        question.clientSubnet = try AddressBlock("198.51.100.0/24")
+        let octets = try #require(DatagramReply.message(asking: question, hasEDNS: false))
+        #expect(try Message(decoding: octets).edns == nil)
+        let whole = try #require(DatagramReply.message(asking: question, asksForAD: true))
+        #expect(try Message(decoding: whole).edns?.isDNSSECOK == true)
+        #expect(try Message(decoding: whole).flags.isAuthenticData)
+    }
+
     @Test mutating func `no such name is an answer, not a reason to ask on`() throws {
         _ = query.start(now: .zero)
         let settled = query.replied(
@@ -181,6 +238,12 @@ import Testing
             Issue.record("not refused")
             return
         }
+    }
+}
+
+extension DatagramQuery.Attempt {
+    fileprivate func numbered(_ number: Int) -> DatagramQuery.Attempt {
+        DatagramQuery.Attempt(number: number, server: server, isOverTCP: isOverTCP)
     }
 }
 

@@ -16,6 +16,18 @@ let datagramSubjects: [ContractSubject] = [
         return OpenedSubject(
             DatagramBackend(servers: [server.endpoint], mode: .tcpOnly), keeping: server)
     },
+    ContractSubject("the servers of resolv.conf") {
+        let server = try RawDNSServer { contractActs($0) }
+        var conf = ResolvConf(parsing: "options timeout:1 attempts:3")
+        conf.servers = [server.endpoint]
+        return OpenedSubject(
+            ResolvConfBackend(engine: .shared) { [conf] in conf }, keeping: server)
+    },
+    ContractSubject("UDP, watched for forgeries") {
+        let server = try RawDNSServer { contractActs($0) }
+        let backend = DatagramBackend(servers: [server.endpoint])
+        return OpenedSubject(backend.watchingForForgeries { _ in }, keeping: server)
+    },
     ContractSubject("UDP on IPv6, behind a dead server") {
         let server = try RawDNSServer(on: "::1") { contractActs($0) }
         return OpenedSubject(

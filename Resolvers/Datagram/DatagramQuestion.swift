@@ -1,0 +1,81 @@
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+
+/// What the engine's thread is told.
+enum DatagramOrder: Sendable {
+    case ask(DatagramQuestion)
+    case cancel(DatagramQuestion.ID)
+}
+
+/// One question on its way to the engine's thread.
+struct DatagramQuestion: Sendable {
+    struct ID: Sendable, Hashable {
+        let number: UInt64
+    }
+
+    let id: ID
+    let query: DatagramQuery
+    let plan: DatagramPlan
+    /// Wanted: what else comes in answer, after the first.
+    var watch: EvidenceWatch?
+    /// Called once, on the engine's thread or the caller's; must return at once.
+    let deliver: @Sendable (Result<Testimony, QueryFailure>) -> Void
+}
+
+/// How long to listen for a second answer, and whom to tell.
+struct EvidenceWatch: Sendable {
+    let milliseconds: Int64
+    /// Called on the engine's thread; must return at once.
+    let report: @Sendable (ForgedAnswerEvidence) -> Void
+}
+
+/// A question that the engine has begun with. Owned by its thread.
+final class RunningQuestion {
+    let question: DatagramQuestion
+    var query: DatagramQuery
+    var wakeAt: Monotonic
+    /// Its open attempts, in the order in which they left.
+    var tokens: [UInt64] = []
+
+    init(_ question: DatagramQuestion) {
+        self.question = question
+        query = question.query
+        wakeAt = question.query.deadline
+    }
+}
+
+/// What one UDP socket waits for. Owned by the engine's thread.
+struct UDPErrand {
+    let owner: RunningQuestion
+    let attempt: DatagramQuery.Attempt
+    let server: Endpoint
+    let message: [UInt8]
+    let sentAt: Monotonic
+
+    func verdict(_ reply: [UInt8]) -> ReplyCheck {
+        // A name's wire form has two octets more than its text; type and class take four.
+        ReplyCheck.verdict(
+            reply, to: message,
+            questionOctets: owner.query.question.name.text.utf8.count + 6)
+    }
+}
+
+/// A question that was answered, and whose socket still listens.
+struct WatchedAnswer {
+    let errand: UDPErrand
+    let watch: EvidenceWatch
+    let first: Testimony
+    let firstAt: Monotonic
+    let until: Monotonic
+
+    /// What a further reply to the same query proves; nil when it says the same, or nothing.
+    func evidence(_ reply: [UInt8], now: Monotonic) -> ForgedAnswerEvidence? {
+        let read = DatagramReply.read(
+            reply, for: first.question, hadEDNS: errand.attempt.hasEDNS, from: first.source)
+        guard case .testimony(let second) = read, ForgedAnswerEvidence.differs(first, second)
+        else { return nil }
+        return ForgedAnswerEvidence(
+            question: first.question, server: first.source.server ?? "", first: first,
+            second: second, millisecondsApart: now.milliseconds(since: firstAt))
+    }
+}

@@ -1,0 +1,17 @@
+#include "chttpdns_sqlite.h"
+
+int httpdns_sqlite_bind_octets(
+    sqlite3_stmt *statement, int index, const unsigned char *octets, int count) {
+    return sqlite3_bind_blob(statement, index, count > 0 ? octets : (const void *)"", count, SQLITE_TRANSIENT);
+}
+
+void httpdns_sqlite_distrust(sqlite3 *database) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)0);
+}
+
+void httpdns_sqlite_leave_log(sqlite3 *database) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}

@@ -1,0 +1,150 @@
+internal import CHTTPDNSSQLite
+
+/// Why the database did not do what it was told.
+enum DatabaseFault: Error, Sendable, Hashable {
+    /// What stands in the file is not what we wrote.
+    case damaged(String)
+    /// Somebody else's file, or a newer version's.
+    case foreign(String)
+    /// Another process held it for too long.
+    case busy(String)
+    /// No room, no right, no memory.
+    case unusable(String)
+}
+
+/// One connection to one file. Owned by one thread, which alone may touch it and its statements.
+final class Database {
+    private let raw: OpaquePointer
+
+    /// Opens a file that is there already.
+    init(_ path: String) throws(DatabaseFault) {
+        var opened: OpaquePointer?
+        // A relative name is given a directory, so that none of SQLite's special names is meant.
+        let name = path.hasPrefix("/") ? path : "./" + path
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
+        let status = sqlite3_open_v2(name, &opened, flags, nil)
+        guard let opened else { throw .unusable("out of memory") }
+        raw = opened
+        guard status == SQLITE_OK else { throw fault(status) }
+        sqlite3_busy_timeout(raw, Self.busyMilliseconds)
+        httpdns_sqlite_distrust(raw)
+    }
+
+    // Statements that still live keep the connection until they go. Source: sqlite3_close_v2.
+    deinit { sqlite3_close_v2(raw) }
+
+    /// The file is given up: what is in it and beside it stays as it is.
+    func abandon() { httpdns_sqlite_leave_log(raw) }
+
+    /// Runs statements without parameters or results.
+    func run(_ sql: String) throws(DatabaseFault) {
+        let status = sqlite3_exec(raw, sql, nil, nil, nil)
+        guard status == SQLITE_OK else { throw fault(status) }
+    }
+
+    /// The first column of the first row, as a number; nil without a row.
+    func number(_ sql: String) throws(DatabaseFault) -> Int64? {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.number(0) : nil
+    }
+
+    /// Compiles a statement of ours. That it does not compile means that the tables are not ours.
+    func prepare(_ sql: String) throws(DatabaseFault) -> Statement {
+        var compiled: OpaquePointer?
+        let status = sqlite3_prepare_v2(raw, sql, -1, &compiled, nil)
+        guard status == SQLITE_OK, let compiled else {
+            throw status == SQLITE_ERROR ? .damaged(word(status)) : fault(status)
+        }
+        return Statement(compiled, of: self)
+    }
+
+    /// Runs `body` in one transaction: all of it is kept, or nothing.
+    func transaction(_ body: () throws(DatabaseFault) -> Void) throws(DatabaseFault) {
+        try run("BEGIN IMMEDIATE")
+        do throws(DatabaseFault) {
+            try body()
+            try run("COMMIT")
+        } catch {
+            // When the fault has ended the transaction already, this fails, as it may.
+            try? run("ROLLBACK")
+            throw error
+        }
+    }
+
+    fileprivate func fault(_ status: Int32) -> DatabaseFault {
+        switch status & 0xFF {
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_CONSTRAINT,
+            SQLITE_MISMATCH:
+            .damaged(word(status))
+        case SQLITE_BUSY, SQLITE_LOCKED: .busy(word(status))
+        default: .unusable(word(status))
+        }
+    }
+
+    private func word(_ status: Int32) -> String {
+        guard let text = sqlite3_errstr(status) else { return "SQLite error \(status)" }
+        return String(cString: text)
+    }
+
+    /// How long a statement waits for another process's transaction.
+    ///
+    /// Because: a transaction of ours takes milliseconds; only a process that was stopped in the middle
+    /// of one holds it for longer.
+    private static let busyMilliseconds: Int32 = 2_000
+}
+
+/// A compiled statement, used again and again.
+final class Statement {
+    private let raw: OpaquePointer
+    private let database: Database
+
+    fileprivate init(_ raw: OpaquePointer, of database: Database) {
+        self.raw = raw
+        self.database = database
+    }
+
+    deinit { sqlite3_finalize(raw) }
+
+    /// Ready for another run: no row, no parameters.
+    func reset() {
+        sqlite3_reset(raw)
+        sqlite3_clear_bindings(raw)
+    }
+
+    func bind(_ index: Int32, _ octets: [UInt8]) throws(DatabaseFault) {
+        let status = octets.withUnsafeBufferPointer {
+            httpdns_sqlite_bind_octets(raw, index, $0.baseAddress, Int32(clamping: $0.count))
+        }
+        guard status == SQLITE_OK else { throw database.fault(status) }
+    }
+
+    func bind(_ index: Int32, _ number: Int64) throws(DatabaseFault) {
+        let status = sqlite3_bind_int64(raw, index, number)
+        guard status == SQLITE_OK else { throw database.fault(status) }
+    }
+
+    /// True when there is a row to read.
+    func step() throws(DatabaseFault) -> Bool {
+        switch sqlite3_step(raw) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let status: throw database.fault(status)
+        }
+    }
+
+    /// Nil when the column holds something else, or more octets than that.
+    func octets(_ column: Int32, atMost limit: Int) -> [UInt8]? {
+        guard sqlite3_column_type(raw, column) == SQLITE_BLOB else { return nil }
+        let count = Int(sqlite3_column_bytes(raw, column))
+        guard count <= limit else { return nil }
+        guard count > 0 else { return [] }
+        guard let start = sqlite3_column_blob(raw, column) else { return nil }
+        return Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    /// Nil when the column holds something else.
+    func number(_ column: Int32) -> Int64? {
+        guard sqlite3_column_type(raw, column) == SQLITE_INTEGER else { return nil }
+        return sqlite3_column_int64(raw, column)
+    }
+}

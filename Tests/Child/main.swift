@@ -1,0 +1,57 @@
+// What a test wants done in a process of its own:
+//
+//     TestChild keep FILE ROUND   keeps answers until it is killed; says each round's number when all
+//                                 200 of it are in the file
+//     TestChild watch             says `ready`, then each network that it finds itself on, until its
+//                                 input ends
+import Glibc
+import HTTPDNSLookup
+import HTTPDNSPlatform
+import HTTPDNSStore
+import TestSupport
+
+@Sendable func say(_ line: String, on descriptor: Int32 = 1) {
+    let octets = Array("\(line)\n".utf8)
+    _ = write(descriptor, octets, octets.count)
+}
+
+func keep(_ path: String, from first: Int) async {
+    // A process that closes nothing to others by itself.
+    umask(0)
+    let store = SQLiteAnswerStore(path: path) { say("\($0)", on: 2) }
+    for round in first... {
+        for number in 0..<200 {
+            if let testimony = try? ProvenAnswers.testimony(number, round: round) {
+                store.keep(testimony, scope: "", lifeSeconds: 3_600)
+            }
+        }
+        await store.flush()
+        say("\(round)")
+    }
+}
+
+func watch() {
+    let looks = Locked(0)
+    let monitor = NetworkMonitor {
+        // Called when the first facts are there: what changes from here on is told.
+        let isFirst = looks.withLock { looks -> Bool in
+            looks += 1
+            return looks == 1
+        }
+        if isFirst { say("ready") }
+        return []
+    } onChange: {
+        say("[\($0)]")
+    }
+    guard monitor.start() else { return say("not permitted") }
+    var octet: UInt8 = 0
+    while read(0, &octet, 1) > 0 {}
+    monitor.stop()
+}
+
+let words = Array(CommandLine.arguments.dropFirst())
+switch words.first {
+case "keep" where words.count == 3: await keep(words[1], from: Int(words[2]) ?? 0)
+case "watch": watch()
+default: say("usage: see the source", on: 2)
+}
