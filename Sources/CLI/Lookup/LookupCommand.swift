@@ -5,17 +5,25 @@ extension Command {
         usage: "NAME… [TYPE…] [@RESOLVER…]",
         options: [
             .name, .reverse, .file, .parallel, .json, .short, .seconds, .explain, .verbose,
-            .timeout, .dnssec, .noRecursion,
-        ] + ResolverArguments.options + [.cacert, .pin],
-        details: details
+            .timeout, .repetitions, .watch, .interval, .dnssec, .noRecursion, .clientSubnet,
+            .noIDN, .search, .ndots, .config,
+        ] + ResolverArguments.options + [.sdns, .cacert, .pin],
+        details: details,
+        failure: { words, fault in LookupReport.json(fault, name: words.first) }
     ) { (arguments, console) throws(CommandFault) in
-        var request = try LookupRequest(arguments)
-        let resolvers = try ResolverArguments(request.resolvers, arguments, console)
-        if let list = request.list { request.add(list: try FileText.read(list)) }
-        let driver = LookupDriver(
-            request: request, resolvers: resolvers, trust: try resolvers.trust(arguments),
-            console: console)
-        return try await driver.run()
+        let configuration = try ToolConfiguration.load(arguments, console)
+        let arguments = configuration.applied(to: arguments, of: "lookup")
+        let search = try SearchList.read(
+            arguments, system: { (try? FileText.read("/etc/resolv.conf")) ?? "" },
+            variable: console.variable)
+        let request = try LookupRequest(arguments, search: search)
+        let resolvers = try ResolverArguments(
+            request.resolvers, arguments, configuration, console
+        ).trusting(arguments)
+        return try await LookupDriver(
+            request: request, resolvers: resolvers, configuration: configuration,
+            console: console
+        ).run()
     }
 
     private static var details: String {
