@@ -78,7 +78,8 @@ package struct ConfigurationReader {
 
     /// Whom a route names must be somebody.
     private func checkRoutes(_ configuration: ToolConfiguration) throws(CommandFault) {
-        for route in configuration.routes where configuration.resolver(named: route.resolver) == nil {
+        for route in configuration.routes where configuration.resolver(named: route.resolver) == nil
+        {
             do throws(DescriptionError) { _ = try ResolverDescription(route.resolver) } catch {
                 throw fault(
                     "routes.\(route.pattern)",
@@ -168,7 +169,8 @@ extension ConfigurationReader {
         if let known, let stranger = object.names.first(where: { !known.contains($0) }) {
             let hint = Nearest.word(to: stranger, in: known).map { "; did you mean \"\($0)\"?" }
             throw fault(
-                path, "unknown member \(quoted(stranger))"
+                path,
+                "unknown member \(quoted(stranger))"
                     + (hint ?? "; the members are \(known.joined(separator: ", "))"))
         }
         return object

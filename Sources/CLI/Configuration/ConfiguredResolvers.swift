@@ -121,7 +121,8 @@ extension ConfigurationReader {
             return .variable(try text(variable, at: "\(path).\(member)Env"))
         }
         guard variable == nil else {
-            throw fault("\(path).\(member)", "\"\(member)\" and \"\(member)Env\" exclude each other")
+            throw fault(
+                "\(path).\(member)", "\"\(member)\" and \"\(member)Env\" exclude each other")
         }
         guard !isOpenToOthers else {
             throw .usage(

@@ -63,7 +63,11 @@ package struct LookupSubject: Sendable, Hashable {
     package var unicodeText: String? {
         guard showsUnicode, let name = try? name.get() else { return nil }
         let text = IDNA.toUnicode(name)
-        return text == name.text ? nil : text
+        // A label that is no IDN would be shown as what it is not.
+        guard text != name.text, (try? HostName(unicode: text)) == name,
+            text.printable == text
+        else { return nil }
+        return text
     }
 
     /// Both forms: `bücher.test (xn--bcher-kva.test)`.

@@ -26,7 +26,9 @@ final class BackendMaker: Sendable {
     ) async throws(QueryFailure) -> (backend: any ResolverBackend, addressed: ResolverDescription) {
         let addressed = try await SystemBootstrap.addressed(
             resolver.description, deadline: deadline, console)
-        if let plain = ResolverFactory.trustlessBackend(for: addressed) { return (plain, addressed) }
+        if let plain = ResolverFactory.trustlessBackend(for: addressed) {
+            return (plain, addressed)
+        }
         do throws(SetupFault) {
             let policy = resolver.trust.policy(for: addressed.provenHost)
             return (try factory(policy).backend(for: addressed), addressed)
