@@ -18,13 +18,12 @@ package struct Command: Sendable {
     package let details: String
     /// What `--json` prints when the command cannot even begin, made of the words that were typed:
     /// the keys of a result. Nil: nothing.
-    package let failure: (@Sendable ([String], CommandFault) -> JSONValue)?
+    package private(set) var failure: (@Sendable ([String], CommandFault) -> JSONValue)?
     package let run: Action
 
     package init(
         _ name: String, summary: String, usage: String, isHidden: Bool = false,
         options: [OptionRule], details: String,
-        failure: (@Sendable ([String], CommandFault) -> JSONValue)? = nil,
         run: @escaping Action
     ) {
         self.name = name
@@ -33,8 +32,16 @@ package struct Command: Sendable {
         self.isHidden = isHidden
         self.options = options
         self.details = details
-        self.failure = failure
         self.run = run
+    }
+
+    /// The same with ``failure``.
+    package func failing(
+        _ failure: @escaping @Sendable ([String], CommandFault) -> JSONValue
+    ) -> Command {
+        var command = self
+        command.failure = failure
+        return command
     }
 
     package var allOptions: [OptionRule] { options + OptionRule.common }

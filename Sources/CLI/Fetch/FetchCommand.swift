@@ -31,14 +31,13 @@ extension Command {
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .fetchPin, .include,
             .noFollow, .maxRedirects, .timeout, .json, .verbose, .config,
         ] + ResolverArguments.options,
-        details: details,
-        failure: { words, fault in FetchRendering.json(fault, url: words.first) }
+        details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
         let arguments = configuration.applied(to: arguments, of: "fetch")
         let plan = try FetchPlan(arguments, configuration, console)
         return try await FetchRun(plan: plan, console: console).run()
-    }
+    }.failing { words, fault in FetchRendering.json(fault, url: words.first) }
 
     private static var details: String {
         let width = FetchTrouble.codes.map(\.label.count).max() ?? 0

@@ -8,8 +8,7 @@ extension Command {
             .timeout, .repetitions, .watch, .interval, .dnssec, .noRecursion, .clientSubnet,
             .noIDN, .search, .ndots, .config,
         ] + ResolverArguments.options + [.sdns, .cacert, .pin],
-        details: details,
-        failure: { words, fault in LookupReport.json(fault, name: words.first) }
+        details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
         let arguments = configuration.applied(to: arguments, of: "lookup")
@@ -24,7 +23,7 @@ extension Command {
             request: request, resolvers: resolvers, configuration: configuration,
             console: console
         ).run()
-    }
+    }.failing { words, fault in LookupReport.json(fault, name: words.first) }
 
     private static var details: String {
         let width = LookupTrouble.codes.map(\.label.count).max() ?? 0

@@ -6,8 +6,7 @@ extension Command {
     /// configuration file.
     package static let resolvers = Command(
         "resolvers", summary: "the known providers, what each needs", usage: "[NAME…]",
-        options: [.json, .config], details: details,
-        failure: { words, fault in ResolverRendering.json(fault, name: words.first) }
+        options: [.json, .config], details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
         var profiles: [Profile] = []
@@ -38,7 +37,7 @@ extension Command {
             console.print(texts.joined(separator: "\n\n"))
         }
         return .succeeded
-    }
+    }.failing { words, fault in ResolverRendering.json(fault, name: words.first) }
 
     private static let details = """
         NEEDS and TAKES name the options of lookup and fetch that give it; a configuration file may

@@ -77,7 +77,7 @@ import Testing
         let service = try ServiceServer()
         let path = try file(
             #"""
-            {"resolvers": [{"resolver": "aliyun", "account": "1", "secretEnv": "LAB_SECRET",
+            {"resolvers": [{"resolver": "aliyun", "account": "100000", "secretEnv": "LAB_SECRET",
               "endpoint": "https://127.0.0.1:\#(service.port)", "cacert": "\#(service.rootFile)"}]}
             """#, mode: 0o644)
         let arguments = ["lookup", "ok.example.test", "A", "@aliyun", "--config", path, "--short"]

@@ -92,7 +92,7 @@ import Testing
         #expect(cutter.append(Array("c\n\nd".utf8)).map(\.text) == ["bc", ""])
         #expect(cutter.finish().map(\.number) == [4])
         #expect(cutter.finish().isEmpty)
-        #expect(cutter.append([0xFF, 0x0A]) .map(\.text) == [nil])
+        #expect(cutter.append([0xFF, 0x0A]).map(\.text) == [nil])
         #expect(!cutter.isEndless)
         _ = cutter.append([UInt8](repeating: 0, count: ListCutter.maximumOctets + 1))
         #expect(cutter.isEndless)
