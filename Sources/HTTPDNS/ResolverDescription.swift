@@ -30,9 +30,8 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
     public var endpoint: HTTPURL?
     /// DoH by POST instead of GET.
     public var usesPOST = false
-    /// Names that are asked for at the same moment go to the provider in one request, where it takes
-    /// several.
-    public var usesBatches = false
+    /// Puts names that are asked in the same moment into one request, where the provider takes several.
+    public var batchesNames = false
     /// How often plain DNS is asked before it counts as silent; nil takes the back-end's own.
     public var tries: Int?
 

@@ -4,6 +4,7 @@ internal import HTTPDNSIDNA
 internal import HTTPDNSJSON
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
+internal import HTTPDNSTrust
 
 /// Reads a configuration file. Pure: opens nothing, and asks no variable.
 ///
@@ -65,25 +66,25 @@ package struct ConfigurationReader {
         var routes: [ToolConfiguration.Route] = []
         for member in object.members {
             let path = "routes.\(member.name)"
-            let base = member.name.drop { $0 == "*" || $0 == "." }
-            do throws(NameError) { _ = try HostName(unicode: String(base)) } catch {
+            do { _ = try HostPattern(member.name) } catch {
                 throw fault(path, "\(error); a name or a pattern such as *.corp.example")
             }
             routes.append(
                 ToolConfiguration.Route(
-                    pattern: member.name, resolver: try self.text(member.value, at: path)))
+                    pattern: member.name, resolvers: try self.texts(member.value, at: path)))
         }
         return routes
     }
 
     /// Whom a route names must be somebody.
     private func checkRoutes(_ configuration: ToolConfiguration) throws(CommandFault) {
-        for route in configuration.routes where configuration.resolver(named: route.resolver) == nil
-        {
-            do throws(DescriptionError) { _ = try ResolverDescription(route.resolver) } catch {
-                throw fault(
-                    "routes.\(route.pattern)",
-                    "\(quoted(url: route.resolver)) is not a resolver: \(error.reason)")
+        for route in configuration.routes {
+            for text in route.resolvers where configuration.resolver(named: text) == nil {
+                do throws(DescriptionError) { _ = try ResolverDescription(text) } catch {
+                    throw fault(
+                        "routes.\(route.pattern)",
+                        "\(quoted(url: text)) is not a resolver: \(error.reason)")
+                }
             }
         }
     }

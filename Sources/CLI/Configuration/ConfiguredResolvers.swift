@@ -97,7 +97,7 @@ extension ConfigurationReader {
             guard let isOn = batch.bool else {
                 throw fault(path + ".batch", "\(batch.kind), expected true or false")
             }
-            description.usesBatches = isOn
+            description.batchesNames = isOn
         }
         for (member, rule) in ConfigurationReader.rules
         where object[member] != nil && !description.uses(rule) {

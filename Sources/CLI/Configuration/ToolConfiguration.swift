@@ -5,12 +5,12 @@ package import HTTPDNSTrust
 
 /// What a configuration file says, as plain values.
 package struct ToolConfiguration: Sendable {
-    /// One name or pattern, and the resolver that is asked for it.
+    /// A pattern of names, and the resolvers that are asked for them.
     package struct Route: Sendable, Hashable {
         /// `*.corp.example`.
         package let pattern: String
-        /// As after `@`: a provider, an address, the name of a configured resolver.
-        package let resolver: String
+        /// As after `@`, in order: a provider, an address, the name of a configured resolver.
+        package let resolvers: [String]
     }
 
     /// The file; nil when there is none.
@@ -43,8 +43,19 @@ package struct ToolConfiguration: Sendable {
             }
             return ToolConfiguration()
         }
-        return try ConfigurationReader(file: path, isOpenToOthers: file.isOpenToOthers)
-            .configuration(file.text)
+        let configuration = try ConfigurationReader(
+            file: path, isOpenToOthers: file.isOpenToOthers
+        ).configuration(file.text)
+        if arguments.has(.verbose) { console.note("configuration: \(path)") }
+        for member in configuration.unapplied {
+            console.note("note: \(path): \(member) are read, but not applied yet")
+        }
+        return configuration
+    }
+
+    /// Members that a resolver cannot be told yet.
+    private var unapplied: [String] {
+        [routes.isEmpty ? nil : "routes", strategy == nil ? nil : "strategies"].compactMap { $0 }
     }
 
     /// Source: XDG Base Directory Specification 0.8: a relative path there is to be ignored.

@@ -15,7 +15,7 @@ struct LookupDriver: Sendable {
     func run() async throws(CommandFault) -> ExitCode {
         let journal = LookupJournal(
             start: SystemMonotonicClock().now(),
-            echo: request.isVerbose ? console : nil)
+            echo: request.isVerbose ? console : nil, keepsSteps: request.explains)
         // A list that cannot be opened is told before anybody is asked.
         let list = try request.list.map { (path) throws(CommandFault) in try ListReader(path) }
         let sources = try await sources(journal)
@@ -78,15 +78,20 @@ extension LookupDriver {
         settings.resolvers = []
         settings.overrides = configuration.overrides
         settings.resolverOptions = configuration.resolverOptions
+        var fault: CommandFault?
         for resolver in resolvers.resolvers {
             do throws(QueryFailure) {
                 let made = try await maker.backend(for: resolver, deadline: bootstrapDeadline)
                 settings.customResolvers.append(observed(made.backend, journal))
             } catch {
-                throw CommandFault(
-                    "resolver \(resolver.description): \(error)", code: LookupTrouble(error).code)
+                let text = "resolver \(resolver.description): \(error)"
+                if case .misconfigured = error { throw .usage(text) }
+                // The others may know; that is what a chain is for.
+                console.note("note: " + text)
+                fault = CommandFault(text, code: LookupTrouble(error).code)
             }
         }
+        if settings.customResolvers.isEmpty, let fault { throw fault }
         let label = resolvers.descriptions.map(\.description).joined(separator: ", ")
         do throws(SetupFault) {
             return .chain(

@@ -7,12 +7,14 @@ internal import HTTPDNSPlatform
 final class LookupJournal: Sendable {
     private let start: Monotonic
     private let echo: Console?
+    private let keepsSteps: Bool
     private let steps = Locked<[LookupStep]>([])
 
-    /// `echo` is told at once.
-    init(start: Monotonic, echo: Console?) {
+    /// `echo` is told at once; what is kept waits for ``take()``.
+    init(start: Monotonic, echo: Console?, keepsSteps: Bool) {
         self.start = start
         self.echo = echo
+        self.keepsSteps = keepsSteps
     }
 
     func add(_ text: String) {
@@ -21,7 +23,7 @@ final class LookupJournal: Sendable {
         if let echo {
             echo.note(DurationText.elapsed(milliseconds: step.milliseconds) + "  " + text)
         }
-        steps.withLock { $0.append(step) }
+        if keepsSteps { steps.withLock { $0.append(step) } }
     }
 
     /// The steps since the last call.
@@ -65,25 +67,40 @@ struct LookupPrinter: Sendable {
             paint: console.outputPaint)
     }
 
-    /// The reports on several subjects, those of one subject together.
-    func print(_ subjects: [[LookupReport]]) {
+    /// The reports on one subject as they are to be printed. Needs no turn: every task may render what
+    /// it has found.
+    func rendered(_ reports: [LookupReport]) -> RenderedReports {
+        var verdict: [UInt8] = []
+        if request.form == .table, request.list == nil, let text = rendering.agreement(reports) {
+            append(text, &verdict)
+        }
+        return RenderedReports(
+            results: reports.map(result), verdict: verdict, notes: notes(reports),
+            remarks: request.explains ? reports.flatMap(LookupExplanation.lines) : [],
+            code: reports.map(\.exitCode).max() ?? .succeeded)
+    }
+
+    /// Prints what was rendered, in order.
+    func print(_ subjects: [RenderedReports]) {
         var output: [UInt8] = []
-        for reports in subjects {
-            let notes = self.notes(reports)
+        for subject in subjects {
             // Only what says nothing on standard error may wait for the next subject.
-            if !notes.isEmpty || request.explains {
+            if !subject.notes.isEmpty || request.explains {
                 flush(&output)
                 clearProgress()
             }
-            explain(reports, &output)
-            for report in reports { append(report, &output) }
-            if let verdict = rendering.agreement(reports), request.form == .table,
-                request.list == nil
-            {
-                append(verdict, &output)
+            for line in explanation(subject.remarks) {
+                if request.form == .table { append(line, &output) } else { console.note(line) }
             }
-            if !notes.isEmpty { flush(&output) }
-            notes.forEach(console.note)
+            for result in subject.results where !result.isEmpty {
+                if request.form == .table, request.list == nil, isAfterTable() {
+                    append("", &output)
+                }
+                output += result
+            }
+            output += subject.verdict
+            if !subject.notes.isEmpty { flush(&output) }
+            subject.notes.forEach(console.note)
         }
         flush(&output)
     }
@@ -100,19 +117,18 @@ struct LookupPrinter: Sendable {
         output.append(0x0A)
     }
 
-    private func append(_ report: LookupReport, _ output: inout [UInt8]) {
+    private func result(_ report: LookupReport) -> [UInt8] {
+        var output: [UInt8] = []
         switch request.form {
         case .json:
-            output += JSONWriter.octets(report.json)
+            output = JSONWriter.octets(report.json)
             output.append(0x0A)
         case .short: for line in report.endData { append(line, &output) }
         case .table where request.list != nil:
             for line in rendering.rows(report) { append(line, &output) }
-        case .table:
-            let lines = rendering.table(report)
-            if !lines.isEmpty, isAfterTable() { append("", &output) }
-            for line in lines { append(line, &output) }
+        case .table: for line in rendering.table(report) { append(line, &output) }
         }
+        return output
     }
 
     /// Whether this is not the first table.
@@ -148,20 +164,28 @@ struct LookupPrinter: Sendable {
         return notes
     }
 
-    /// In JSON and in the short form the steps go to standard error, so that a line stays a result.
-    private func explain(_ reports: [LookupReport], _ output: inout [UInt8]) {
-        guard request.explains else { return }
+    /// The steps since the last call, and remarks behind them; nothing unless it is asked for. In JSON
+    /// and in the short form they belong on standard error, so that a line stays a result.
+    func explanation(_ remarks: [String]) -> [String] {
+        guard request.explains else { return [] }
         let steps = journal.take().map {
             DurationText.precise(milliseconds: $0.milliseconds) + "  " + $0.text
         }
-        for line in steps + reports.flatMap(LookupExplanation.lines) {
-            if request.form == .table {
-                append(line.printable, &output)
-            } else {
-                console.note(line)
-            }
-        }
+        return (steps + remarks).map(\.printable)
     }
+}
+
+/// The reports on one subject, ready to be printed.
+struct RenderedReports: Sendable {
+    /// For standard output, a piece for each report.
+    let results: [[UInt8]]
+    /// Behind them: whether several resolvers agree.
+    let verdict: [UInt8]
+    /// For standard error.
+    let notes: [String]
+    /// What `--explain` adds to the steps.
+    let remarks: [String]
+    let code: ExitCode
 }
 
 // The line on a terminal that says how far a list is

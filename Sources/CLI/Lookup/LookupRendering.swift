@@ -79,8 +79,8 @@ package struct LookupRendering: Sendable {
             }
             if !text.isEmpty { lines.append((part.type.name, text)) }
         }
-        let name = report.subject.shownText
         guard let first = lines.first else { return [] }
+        let name = report.subject.shownText
         let isSame = lines.count == report.parts.count && lines.allSatisfy { $0.text == first.text }
         guard !isSame else { return prefixed(first.text, name) }
         return lines.flatMap { prefixed($0.text, "\(name) \($0.type)") }

@@ -61,7 +61,10 @@ package struct LookupSubject: Sendable, Hashable {
 
     /// As people read it, where that differs from ``asciiText``.
     package var unicodeText: String? {
-        guard showsUnicode, let name = try? name.get() else { return nil }
+        // Most names are not, and the conversion costs as much as printing them.
+        guard showsUnicode, let name = try? name.get(), name.text.contains("xn--") else {
+            return nil
+        }
         let text = IDNA.toUnicode(name)
         // A label that is no IDN would be shown as what it is not.
         guard text != name.text, (try? HostName(unicode: text)) == name,

@@ -131,22 +131,33 @@ extension LookupRounds {
     }
 
     private func show(_ reports: [[LookupReport]], _ round: Round, _ memory: inout Memory) {
+        let isFirstOfRepetition = !request.watches && round.number == 1
+        let redraws =
+            request.form == .table && request.watches && console.output.isTerminal
+        if !redraws, request.form == .json || !isFirstOfRepetition {
+            explanation(reports).forEach(console.note)
+        }
         switch request.form {
         case .json:
             let shown = request.watches ? round.changes.map(\.report) : reports.flatMap(\.self)
             for report in shown { console.print(json: json(report, round)) }
-        case .table where request.watches && console.output.isTerminal:
+        case .table where redraws:
             memory.changes += round.changes.map { "\(round.time.iso8601)  \($0.line)" }
             memory.changes = memory.changes.suffix(LookupRounds.shownChanges)
             redraw(reports, round, memory)
-        case .table where !request.watches && round.number == 1: printer.print(reports)
+        case .table where isFirstOfRepetition: printer.print(reports.map(printer.rendered))
         case .short where !request.watches:
-            if !round.changes.isEmpty { printer.print(reports) }
+            if !round.changes.isEmpty { printer.print(reports.map(printer.rendered)) }
         case .table, .short:
             for change in round.changes {
                 console.print("\(round.time.iso8601)  \(change.line)")
             }
         }
+    }
+
+    private func explanation(_ reports: [[LookupReport]]) -> [String] {
+        guard request.explains else { return [] }
+        return printer.explanation(reports.flatMap { $0.flatMap(LookupExplanation.lines) })
     }
 
     /// Because: what fits below the tables on a small terminal.
@@ -168,6 +179,7 @@ extension LookupRounds {
             for report in said { lines += printer.rendering.table(report) }
             lines += printer.notes(said).map(\.printable)
         }
+        lines += explanation(reports)
         if memory.changes.count > 1 { lines += ["", "changes:"] + memory.changes }
         let start = round.number == 1 ? "\u{1B}[2J\u{1B}[H" : "\u{1B}[H"
         console.output.write(

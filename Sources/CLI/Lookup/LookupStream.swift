@@ -15,7 +15,7 @@ struct LookupStream {
     private static let window = 1_024
 
     private enum Event: Sendable {
-        case reports(place: Int, [LookupReport])
+        case answered(place: Int, RenderedReports)
         case read(ListReader.Piece)
     }
 
@@ -27,7 +27,7 @@ struct LookupStream {
         var started = 0
         var inFlight = 0
         var printed = 0
-        var waiting: [Int: [LookupReport]] = [:]
+        var waiting: [Int: RenderedReports] = [:]
         var code = ExitCode.succeeded
     }
 
@@ -38,7 +38,7 @@ struct LookupStream {
             start(&progress, in: &group)
             while let event = await group.next() {
                 switch event {
-                case .reports(let place, let reports):
+                case .answered(let place, let reports):
                     progress.inFlight -= 1
                     progress.waiting[place] = reports
                 case .read(let piece): take(piece, &progress)
@@ -72,7 +72,9 @@ struct LookupStream {
             let place = progress.started
             progress.started += 1
             progress.inFlight += 1
-            group.addTask { .reports(place: place, await asking.reports(on: subject)) }
+            group.addTask {
+                .answered(place: place, printer.rendered(await asking.reports(on: subject)))
+            }
         }
         guard progress.mayRead, progress.subjects.isEmpty, progress.lines.isEmpty, let list else {
             return
@@ -90,10 +92,10 @@ struct LookupStream {
     }
 
     private func print(_ progress: inout Progress) {
-        var ready: [[LookupReport]] = []
+        var ready: [RenderedReports] = []
         while let reports = progress.waiting.removeValue(forKey: progress.printed) {
             progress.printed += 1
-            progress.code = reports.map(\.exitCode).reduce(progress.code) { max($0, $1) }
+            progress.code = max(progress.code, reports.code)
             ready.append(reports)
         }
         if !ready.isEmpty { printer.print(ready) }

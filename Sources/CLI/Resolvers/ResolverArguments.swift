@@ -223,7 +223,7 @@ private struct Settings {
         description.secret = secret ?? old.secret
         description.key = key ?? old.key
         description.endpoint = endpoint ?? old.endpoint
-        description.usesBatches = usesBatches || old.usesBatches
+        description.batchesNames = usesBatches || old.batchesNames
     }
 
     private func kind(_ kind: ResolverDescription.Kind) -> ResolverDescription.Kind {

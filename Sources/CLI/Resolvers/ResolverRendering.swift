@@ -8,10 +8,15 @@ internal import HTTPDNSWire
 
 /// How resolvers are shown. Pure.
 package enum ResolverRendering {
+    private static let vendors = [
+        "aliyun", "aliyun-v2", "dnspod", "dnspod-des", "dnspod-aes", "volcengine", "baidu",
+        "template",
+    ]
+
     /// Protocols by the spelling of profiles, with the heading they stand under, in the order of the
     /// list.
     private static let groups: [(heading: String, kinds: [String])] = [
-        ("HTTP-DNS: a vendor's own protocol over HTTPS", ["aliyun", "dnspod", "volcengine"]),
+        ("HTTP-DNS: a vendor's own protocol over HTTPS", vendors),
         ("DNS over HTTPS (RFC 8484)", ["doh"]),
         ("DNS over TLS (RFC 7858)", ["dot"]),
         ("JSON over HTTPS", ["json-doh"]),

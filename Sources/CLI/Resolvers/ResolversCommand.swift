@@ -6,7 +6,7 @@ extension Command {
     /// configuration file.
     package static let resolvers = Command(
         "resolvers", summary: "the known providers, what each needs", usage: "[NAME…]",
-        options: [.json, .config], details: details
+        options: [.json, .timeout, .verbose, .config], details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
         var profiles: [Profile] = []

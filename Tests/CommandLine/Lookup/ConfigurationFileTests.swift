@@ -264,17 +264,17 @@ import Testing
     @Test func `what stands in it is read`() throws {
         let text = #"""
             {"resolvers": ["google", {"resolver": "dnspod", "keyEnv": "K", "batch": true}],
-             "routes": {"*.corp.test": "system", "lab.test": "google"},
+             "routes": {"*.corp.test": "system", "lab.test": ["google", "dnspod"]},
              "overrides": {"a.test": "127.0.0.1"}, "strategy": "raced",
              "timeouts": {"fetch": "3s"}, "defaults": {"parallel": 9, "dnssec": false}}
             """#
         let configuration = try ConfigurationReader(file: "c.json", isOpenToOthers: true)
             .configuration(text)
         #expect(configuration.resolvers.map(\.name) == ["google", "dnspod"])
-        #expect(configuration.resolver(named: "DNSPOD")?.description.usesBatches == true)
+        #expect(configuration.resolver(named: "DNSPOD")?.description.batchesNames == true)
         #expect(configuration.resolver(named: "dnspod")?.key == .variable("K"))
         #expect(configuration.routes.map(\.pattern) == ["*.corp.test", "lab.test"])
-        #expect(configuration.routes.map(\.resolver) == ["system", "google"])
+        #expect(configuration.routes.map(\.resolvers) == [["system"], ["google", "dnspod"]])
         #expect(configuration.overrides.keys.map(\.text) == ["a.test"])
         #expect(configuration.strategy == .raced)
         #expect(configuration.timeouts == ["fetch": "3s"])

@@ -121,7 +121,7 @@ import Testing
         let resolvers = try ResolverArguments(
             ["aliyun"], arguments, ToolConfiguration(), console)
         let description = try #require(resolvers.descriptions.first)
-        #expect(description.usesBatches)
+        #expect(description.batchesNames)
         #expect(description.account == "7")
         #expect(description.bootstrap == [LabAddress.ipv4])
         #expect(resolvers.areNamed)
