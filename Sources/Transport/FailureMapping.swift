@@ -35,6 +35,10 @@ struct Ending {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             return isCleared ? lost : .handshakeFailed(text)
+        // The peer spoke, and broke HTTP/2: no network is at fault.
+        case CURLE_HTTP2 where isCleared && !hasHead,
+            CURLE_HTTP2_STREAM where isCleared && !hasHead:
+            return .malformedResponse(text)
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
             CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SSL_SHUTDOWN_FAILED:
             return broken

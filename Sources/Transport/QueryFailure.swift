@@ -10,8 +10,8 @@ extension QueryFailure {
         case .untrusted(let failure):
             let line = failure.description.split(separator: "\n").first.map(String.init)
             self = .untrusted(line ?? failure.label)
-        // No certificate was judged, so nothing was proven.
-        case .handshakeFailed(let why): self = .untrusted("the TLS handshake failed: \(why)")
+        // No certificate was judged: nothing speaks against the peer but that it did not answer.
+        case .handshakeFailed(let why): self = .unreachable("the TLS handshake failed: \(why)")
         case .timedOut: self = .timedOut(tries: 1)
         case .connectionLost(let why, _): self = .unreachable(why)
         case .malformedResponse(let why): self = .malformed(why)

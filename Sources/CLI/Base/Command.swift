@@ -1,3 +1,5 @@
+package import HTTPDNSJSON
+
 /// One command of the tool, as data: what it takes, how it is explained, what it does.
 package struct Command: Sendable {
     package typealias Action =
@@ -14,11 +16,15 @@ package struct Command: Sendable {
     package let options: [OptionRule]
     /// What help says below the options: sections with examples, lists, exit codes.
     package let details: String
+    /// What `--json` prints when the command cannot even begin, made of the words that were typed:
+    /// the keys of a result. Nil: nothing.
+    package private(set) var failure: (@Sendable ([String], CommandFault) -> JSONValue)?
     package let run: Action
 
     package init(
         _ name: String, summary: String, usage: String, isHidden: Bool = false,
-        options: [OptionRule], details: String, run: @escaping Action
+        options: [OptionRule], details: String,
+        run: @escaping Action
     ) {
         self.name = name
         self.summary = summary
@@ -27,6 +33,15 @@ package struct Command: Sendable {
         self.options = options
         self.details = details
         self.run = run
+    }
+
+    /// The same with ``failure``.
+    package func failing(
+        _ failure: @escaping @Sendable ([String], CommandFault) -> JSONValue
+    ) -> Command {
+        var command = self
+        command.failure = failure
+        return command
     }
 
     package var allOptions: [OptionRule] { options + OptionRule.common }

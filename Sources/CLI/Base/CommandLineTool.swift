@@ -43,9 +43,23 @@ package enum CommandLineTool {
             let color = try parsed.choice(.color, ColorChoice.self) ?? .auto
             return try await command.run(parsed, console.painted(color)).rawValue
         } catch {
-            console.complain(error, of: name)
+            report(error, of: command, arguments.dropFirst(), console)
             return error.code.rawValue
         }
+    }
+
+    /// The line for people, and with `--json` the object for programs.
+    private static func report(
+        _ fault: CommandFault, of command: Command, _ arguments: ArraySlice<String>,
+        _ console: Console
+    ) {
+        console.complain(fault, of: command.name)
+        let options = arguments.prefix { $0 != "--" }
+        guard let failure = command.failure, options.contains("--" + OptionRule.json.name) else {
+            return
+        }
+        let words = arguments.filter { !$0.hasPrefix("-") && !$0.hasPrefix("@") }
+        console.print(json: failure(words, fault))
     }
 
     /// What needs no command: help, the version, and arguments that name none.

@@ -74,7 +74,9 @@ package enum ConformanceAdapter {
     }
 
     private static let operations: [String: Operation] =
-        nameOperations.merging(exchangeOperations) { $1 }.merging(trustOperations) { $1 }
+        [nameOperations, exchangeOperations, trustOperations, cacheOperations].reduce(into: [:]) {
+            $0.merge($1) { $1 }
+        }
 
     static func skipped(_ reason: String) -> JSONObject { ["skip": .string(reason)] }
 

@@ -29,13 +29,15 @@ extension Command {
         "fetch", summary: "one request through resolve, rewrite and verify", usage: "URL",
         options: [
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .fetchPin, .include,
-            .noFollow, .maxRedirects, .timeout, .json, .verbose,
+            .noFollow, .maxRedirects, .timeout, .json, .verbose, .config,
         ] + ResolverArguments.options,
         details: details
     ) { (arguments, console) throws(CommandFault) in
-        let plan = try FetchPlan(arguments, console)
+        let configuration = try ToolConfiguration.load(arguments, console)
+        let arguments = configuration.applied(to: arguments, of: "fetch")
+        let plan = try FetchPlan(arguments, configuration, console)
         return try await FetchRun(plan: plan, console: console).run()
-    }
+    }.failing { words, fault in FetchRendering.json(fault, url: words.first) }
 
     private static var details: String {
         let width = FetchTrouble.codes.map(\.label.count).max() ?? 0

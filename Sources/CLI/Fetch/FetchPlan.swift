@@ -4,6 +4,7 @@ package import HTTPDNSExchange
 internal import HTTPDNSIDNA
 package import HTTPDNSNames
 internal import HTTPDNSProfiles
+package import HTTPDNSResolution
 package import HTTPDNSTrust
 
 /// What one `fetch` is to do, read from its arguments. Pure but for the file of `--data`.
@@ -13,7 +14,7 @@ package struct FetchPlan: Sendable {
     package let resolvers: ResolverArguments
     package let overrides: [HostName: [IPAddress]]
     package let trust: TrustPolicy
-    package let resolverTrust: TrustPolicy
+    package let resolverOptions: ResolverOptions
     package let timeout: Duration?
     /// Nil: standard output.
     package let file: String?
@@ -22,7 +23,9 @@ package struct FetchPlan: Sendable {
     package let isVerbose: Bool
 
     /// - Throws: ``CommandFault``: the option or the URL at fault.
-    package init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
+    package init(
+        _ arguments: ParsedArguments, _ configuration: ToolConfiguration, _ console: Console
+    ) throws(CommandFault) {
         guard let text = arguments.words.first else {
             throw .usage("a URL is missing: httpdns fetch https://…")
         }
@@ -38,10 +41,11 @@ package struct FetchPlan: Sendable {
         let named = arguments.values(.resolver).map {
             $0.hasPrefix("@") ? String($0.dropFirst()) : $0
         }
-        resolvers = try ResolverArguments(named, arguments, console)
-        overrides = try FetchPlan.overrides(arguments)
+        resolvers = FetchPlan.trusting(
+            arguments, try ResolverArguments(named, arguments, configuration, console))
+        overrides = configuration.overrides.merging(try FetchPlan.overrides(arguments)) { $1 }
+        resolverOptions = configuration.resolverOptions
         trust = try FetchPlan.trust(arguments, for: url.origin.host)
-        resolverTrust = FetchPlan.resolverTrust(arguments, resolvers)
         file = arguments.value(.output).flatMap { $0 == "-" ? nil : $0 }
         includesHead = arguments.has(.include)
         isJSON = arguments.has(.json)
@@ -153,14 +157,13 @@ package struct FetchPlan: Sendable {
     }
 
     /// A provider's own servers have certificates of the public web, whatever the origin has.
-    private static func resolverTrust(
+    private static func trusting(
         _ arguments: ParsedArguments, _ resolvers: ResolverArguments
-    ) -> TrustPolicy {
-        let isPrivate = resolvers.descriptions.contains { description in
+    ) -> ResolverArguments {
+        guard resolvers.areNamed, let file = arguments.value(.cacert) else { return resolvers }
+        return resolvers.rooted(in: file) { description in
             if case .provider = description.kind { return description.endpoint != nil }
             return description.provenHost != nil
         }
-        guard isPrivate, let file = arguments.value(.cacert) else { return TrustPolicy() }
-        return TrustPolicy(roots: .file(file))
     }
 }

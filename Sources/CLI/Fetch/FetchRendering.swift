@@ -35,6 +35,19 @@ package enum FetchRendering {
         ]
     }
 
+    /// The object of a command that sent nothing: the same keys.
+    package static func json(_ fault: CommandFault, url: String?) -> JSONValue {
+        [
+            "url": text(url), "finalURL": .null, "status": .null, "httpVersion": .null,
+            "remoteAddress": .null, "serverName": .null, "hostHeader": .null, "resolver": .null,
+            "addresses": [], "ttl": .null, "verified": .null, "redirects": [], "bytes": 0,
+            "timings": timings(nil), "attempts": [],
+            "error": [
+                "code": .string(LookupTrouble(fault).label), "message": .string(fault.message),
+            ],
+        ]
+    }
+
     /// The address connected to; that of a peer which could not be trusted, too.
     private static func remote(_ hop: ExchangeReport.Hop) -> IPAddress? {
         if let remote = hop.remote { return remote.address }
@@ -66,8 +79,8 @@ package enum FetchRendering {
         ]
     }
 
-    private static func timings(_ report: ExchangeReport) -> JSONValue {
-        let hop = report.hops.last
+    private static func timings(_ report: ExchangeReport?) -> JSONValue {
+        let hop = report?.hops.last
         let timings = hop?.timings
         return [
             "resolve": milliseconds(hop?.resolveMilliseconds),
@@ -75,7 +88,7 @@ package enum FetchRendering {
             "tls": milliseconds(handshake(timings)),
             "firstByte": milliseconds(
                 timings?.firstByte.map { $0 + (hop?.resolveMilliseconds ?? 0) }),
-            "total": milliseconds(report.totalMilliseconds),
+            "total": milliseconds(report?.totalMilliseconds),
         ]
     }
 

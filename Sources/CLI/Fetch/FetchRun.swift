@@ -29,21 +29,22 @@ struct FetchRun {
         var configuration = HTTPDNSConfiguration()
         configuration.overrides = plan.overrides
         configuration.trust = plan.trust
-        configuration.resolverTrust = plan.resolverTrust
-        if !plan.resolvers.descriptions.isEmpty {
-            let patience = plan.timeout ?? ExchangeLimits().resolve
-            let deadline = SystemMonotonicClock().now().adding(
-                milliseconds: Int64(patience / .milliseconds(1)))
-            configuration.resolvers = []
-            for description in plan.resolvers.descriptions {
-                do throws(QueryFailure) {
-                    configuration.resolvers.append(
-                        try await SystemBootstrap.addressed(
-                            description, deadline: deadline, console))
-                } catch {
-                    throw CommandFault(
-                        "resolver \(description): \(error)", code: LookupTrouble(error).code)
+        configuration.resolverOptions = plan.resolverOptions
+        let patience = plan.timeout ?? ExchangeLimits().resolve
+        let deadline = SystemMonotonicClock().now().adding(
+            milliseconds: Int64(patience / .milliseconds(1)))
+        let maker = BackendMaker(console: console)
+        configuration.resolvers = []
+        for resolver in plan.resolvers.resolvers {
+            do throws(QueryFailure) {
+                configuration.customResolvers.append(
+                    try await maker.backend(for: resolver, deadline: deadline).backend)
+            } catch {
+                if case .misconfigured(let why) = error {
+                    throw .usage("resolver \(resolver.description): \(why)")
                 }
+                throw CommandFault(
+                    "resolver \(resolver.description): \(error)", code: LookupTrouble(error).code)
             }
         }
         do throws(SetupFault) { return try HTTPDNS(configuration) } catch {

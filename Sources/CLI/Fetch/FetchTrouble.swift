@@ -27,7 +27,7 @@ package struct FetchTrouble: Error, Sendable, Hashable {
         ("cannot_connect", "no address could be connected to", .noReply),
         ("timed_out", "no reply in time", .noReply),
         ("connection_lost", "before an answer: exit 9; in its body", .serverFailure),
-        ("handshake_failed", "TLS failed before a certificate came", .serverFailure),
+        ("handshake_failed", "TLS failed before a certificate came", .noReply),
         ("malformed_response", "the answer breaks HTTP", .serverFailure),
         ("head_too_large", "the answer's head is too large", .serverFailure),
         ("body_too_large", "the answer's body is too large", .serverFailure),

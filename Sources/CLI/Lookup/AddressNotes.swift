@@ -1,6 +1,5 @@
 internal import HTTPDNSLookup
 package import HTTPDNSNames
-package import HTTPDNSStatic
 
 /// What a person should know about an answer, besides the answer. Pure.
 package enum AddressNotes {
@@ -16,9 +15,9 @@ package enum AddressNotes {
 
     /// When the hosts file has the name and another source was asked.
     package static func hosts(
-        _ file: HostsFile, has name: HostName, asked source: String
+        _ table: [HostName: [IPAddress]], has name: HostName, asked source: String
     ) -> String? {
-        guard let addresses = file.table[name] else { return nil }
+        guard let addresses = table[name] else { return nil }
         let list = addresses.map(\.description).joined(separator: ", ")
         return "note: /etc/hosts has \(list) for \(name); programs that ask the system get that, "
             + "here \(source) was asked"

@@ -4,63 +4,44 @@ internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 internal import HTTPDNSResolution
 internal import HTTPDNSStatic
-internal import HTTPDNSTransport
-internal import HTTPDNSTrust
 
 /// Asks what a request says, and prints what comes.
 struct LookupDriver: Sendable {
     let request: LookupRequest
     let resolvers: ResolverArguments
-    let trust: TrustPolicy
+    let configuration: ToolConfiguration
     let console: Console
 
     func run() async throws(CommandFault) -> ExitCode {
         let journal = LookupJournal(
             start: SystemMonotonicClock().now(),
-            echo: request.isVerbose ? console : nil)
+            echo: request.isVerbose ? console : nil, keepsSteps: request.explains)
+        // A list that cannot be opened is told before anybody is asked.
+        let list = try request.list.map { (path) throws(CommandFault) in try ListReader(path) }
         let sources = try await sources(journal)
         let hosts = (try? FileText.read("/etc/hosts")).map { HostsFile.parseTolerantly($0).file }
         let printer = LookupPrinter(
-            request: request, console: console, hosts: hosts, journal: journal)
-        return await askAll(sources, printer)
-    }
-
-    /// Many subjects in flight, printed in the order they were given.
-    private func askAll(_ sources: [LookupSource], _ printer: LookupPrinter) async -> ExitCode {
-        let subjects = request.subjects
-        return await withTaskGroup(of: (Int, [LookupReport]).self) { group in
-            let ask = { @Sendable (place: Int) in
-                (place, await reports(on: subjects[place], sources))
-            }
-            var next = 0
-            while next < min(request.parallel, subjects.count) {
-                group.addTask { [next] in await ask(next) }
-                next += 1
-            }
-            var waiting: [Int: [LookupReport]] = [:]
-            var printed = 0
-            var code = ExitCode.succeeded
-            for await (place, reports) in group {
-                if next < subjects.count {
-                    group.addTask { [next] in await ask(next) }
-                    next += 1
-                }
-                waiting[place] = reports
-                while let ready = waiting.removeValue(forKey: printed) {
-                    printer.print(ready)
-                    printed += 1
-                    code = ready.map(\.exitCode).reduce(code) { max($0, $1) }
-                }
-                printer.progress(printed, of: subjects.count)
-            }
-            return code
+            request: request, console: console, hosts: hosts?.table ?? [:], journal: journal)
+        let asking = LookupAsking(request: request, sources: sources)
+        if request.rounds != nil || request.watches {
+            return await LookupRounds(asking: asking, printer: printer, console: console).run()
         }
+        return await LookupStream(asking: asking, printer: printer, console: console, list: list)
+            .run()
     }
+}
 
-    private func reports(
-        on subject: LookupSubject, _ sources: [LookupSource]
-    ) async -> [LookupReport] {
-        await withTaskGroup(of: (Int, LookupReport).self) { group in
+/// Whom to ask, and what.
+struct LookupAsking: Sendable {
+    let request: LookupRequest
+    let sources: [LookupSource]
+
+    /// What each source says about a subject, in the order of the sources.
+    func reports(on subject: LookupSubject) async -> [LookupReport] {
+        if let only = sources.first, sources.count == 1 {
+            return [await only.report(on: subject, request)]
+        }
+        return await withTaskGroup(of: (Int, LookupReport).self) { group in
             for (place, source) in sources.enumerated() {
                 group.addTask { (place, await source.report(on: subject, request)) }
             }
@@ -74,69 +55,62 @@ struct LookupDriver: Sendable {
 // Making the sources
 extension LookupDriver {
     private func sources(_ journal: LookupJournal) async throws(CommandFault) -> [LookupSource] {
-        guard !resolvers.descriptions.isEmpty else {
-            return [try chain(try makeFactory(), journal)]
-        }
-        let isPlain = resolvers.descriptions.allSatisfy { $0.provenHost == nil }
-        let factory = isPlain ? nil : try makeFactory()
+        let maker = BackendMaker(console: console)
+        guard resolvers.areNamed else { return [try await chain(maker, journal)] }
         var sources: [LookupSource] = []
-        for description in resolvers.descriptions {
-            sources.append(await source(description, factory, journal))
+        for resolver in resolvers.resolvers {
+            sources.append(await source(resolver, maker, journal))
         }
         return sources
     }
 
-    private func makeFactory() throws(CommandFault) -> ResolverFactory {
+    /// When the system must have found the addresses of a resolver.
+    private var bootstrapDeadline: Monotonic {
+        SystemMonotonicClock().now().adding(
+            milliseconds: request.timeout?.wholeMilliseconds
+                ?? LookupDriver.bootstrapMilliseconds)
+    }
+
+    private func chain(
+        _ maker: BackendMaker, _ journal: LookupJournal
+    ) async throws(CommandFault) -> LookupSource {
+        var settings = HTTPDNSConfiguration()
+        settings.resolvers = []
+        settings.overrides = configuration.overrides
+        settings.resolverOptions = configuration.resolverOptions
+        var fault: CommandFault?
+        for resolver in resolvers.resolvers {
+            do throws(QueryFailure) {
+                let made = try await maker.backend(for: resolver, deadline: bootstrapDeadline)
+                settings.customResolvers.append(observed(made.backend, journal))
+            } catch {
+                let text = "resolver \(resolver.description): \(error)"
+                if case .misconfigured = error { throw .usage(text) }
+                // The others may know; that is what a chain is for.
+                console.note("note: " + text)
+                fault = CommandFault(text, code: LookupTrouble(error).code)
+            }
+        }
+        if settings.customResolvers.isEmpty, let fault { throw fault }
+        let label = resolvers.descriptions.map(\.description).joined(separator: ", ")
         do throws(SetupFault) {
-            return try ResolverFactory(trust: trust, transport: Transport())
+            return .chain(
+                try HTTPDNS(settings).resolver, LookupSourceFacts(label: label, transport: nil))
         } catch {
             throw .usage("\(error)")
         }
     }
 
-    private func chain(
-        _ factory: ResolverFactory, _ journal: LookupJournal
-    ) throws(CommandFault) -> LookupSource {
-        var backends: [any ResolverBackend] = []
-        for description in ResolverDescription.builtIn {
-            do throws(SetupFault) {
-                backends.append(observed(try factory.backend(for: description), journal))
-            } catch {
-                throw .usage("\(error)")
-            }
-        }
-        let label = ResolverDescription.builtIn.map(\.description).joined(separator: ", ")
-        return .chain(
-            Resolver(sources: backends), LookupSourceFacts(label: label, transport: nil))
-    }
-
     private func source(
-        _ description: ResolverDescription, _ factory: ResolverFactory?, _ journal: LookupJournal
+        _ resolver: NamedResolver, _ maker: BackendMaker, _ journal: LookupJournal
     ) async -> LookupSource {
         var facts = LookupSourceFacts(
-            label: description.description, transport: description.transportName)
-        let deadline = SystemMonotonicClock().now().adding(
-            milliseconds: request.timeout?.wholeMilliseconds
-                ?? LookupDriver.bootstrapMilliseconds)
+            label: resolver.description.description,
+            transport: resolver.description.transportName)
         do throws(QueryFailure) {
-            let addressed = try await SystemBootstrap.addressed(
-                description, deadline: deadline, console)
-            facts.server = addressed.plainServer
-            if let plain = ResolverFactory.trustlessBackend(for: addressed) {
-                return .one(observed(plain, journal), facts)
-            }
-            do throws(SetupFault) {
-                let factory =
-                    if let factory { factory } else {
-                        try ResolverFactory(trust: trust, transport: Transport())
-                    }
-                return .one(observed(try factory.backend(for: addressed), journal), facts)
-            } catch {
-                switch error {
-                case .resolver(_, let failure): throw failure
-                case .trust(let error): throw .misconfigured("\(error)")
-                }
-            }
+            let made = try await maker.backend(for: resolver, deadline: bootstrapDeadline)
+            facts.server = made.addressed.plainServer
+            return .one(observed(made.backend, journal), facts)
         } catch {
             return .unusable(LookupTrouble(error), facts)
         }
@@ -157,7 +131,9 @@ extension ResolverDescription {
     /// The one server of plain DNS, where it is known.
     fileprivate var plainServer: String? {
         guard case .datagram(let host, let port, _) = kind else { return nil }
+        if bootstrap.count > 1 { return nil }
+        if let address = bootstrap.first { return "\(address.uriText):\(port)" }
         if case .address(let address) = host { return "\(address.uriText):\(port)" }
-        return bootstrap.count == 1 ? "\(bootstrap[0].uriText):\(port)" : nil
+        return nil
     }
 }

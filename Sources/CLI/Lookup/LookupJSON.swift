@@ -6,42 +6,58 @@ internal import HTTPDNSWire
 extension LookupReport {
     /// The report as an object: the same keys on success and failure.
     package var json: JSONValue {
-        [
-            "name": .string(subject.asciiText),
-            "unicodeName": subject.unicodeText.map { .string($0) } ?? .null,
-            "types": .array(subject.types.map { .string($0.name) }),
-            "status": status.map { .string($0) } ?? .null,
-            "error": errorJSON,
-            "answers": .array(records.map(LookupReport.json)),
-            "addresses": .array(addresses.map { .string($0.description) }),
-            "aliases": .array(aliases.map { .string($0.description) }),
-            "ttl": LookupReport.json(ttlSeconds),
-            "negativeTTL": LookupReport.json(negativeTTLSeconds),
-            "stale": false,
-            "cached": .bool(isCached),
-            "authenticated": .bool(!answered.isEmpty && source.isAuthenticated),
-            "authenticData": .bool(
-                !answered.isEmpty && answered.allSatisfy(\.testimony.isAuthenticData)),
-            "resolver": .string(answerSource?.resolver ?? source.label),
-            "transport": transportJSON,
-            "server": (answerSource?.server ?? source.server).map { .string($0) } ?? .null,
-            "clientIP": answerSource?.clientAddress.map { .string($0.description) } ?? .null,
-            "milliseconds": .number((milliseconds * 1_000).rounded() / 1_000),
-            "tries": .integer(Int64(tries)),
-        ]
+        var object = LookupReport.empty
+        object["name"] = .string(subject.asciiText)
+        object["unicodeName"] = LookupReport.text(subject.unicodeText)
+        object["effectiveName"] = LookupReport.text(effectiveName?.text)
+        object["types"] = .array(subject.types.map { .string($0.name) })
+        object["status"] = LookupReport.text(status)
+        object["error"] = errorJSON
+        object["answers"] = .array(records.map(LookupReport.json))
+        object["addresses"] = .array(addresses.map { .string($0.description) })
+        object["aliases"] = .array(aliases.map { .string($0.description) })
+        object["ttl"] = LookupReport.json(ttlSeconds)
+        object["negativeTTL"] = LookupReport.json(negativeTTLSeconds)
+        object["cached"] = .bool(isCached)
+        object["authenticated"] = .bool(!answered.isEmpty && source.isAuthenticated)
+        object["authenticData"] = .bool(
+            !answered.isEmpty && answered.allSatisfy(\.testimony.isAuthenticData))
+        object["resolver"] = .string(answerSource?.resolver ?? source.label)
+        object["transport"] = LookupReport.text(
+            isCached ? "cache" : answerSource?.transport.rawValue ?? source.transport)
+        object["server"] = LookupReport.text(answerSource?.server ?? source.server)
+        object["clientIP"] = LookupReport.text(answerSource?.clientAddress?.description)
+        object["milliseconds"] = .number((milliseconds * 1_000).rounded() / 1_000)
+        object["tries"] = .integer(Int64(tries))
+        return .object(object)
     }
+
+    /// The object of a command that asked nobody: the same keys.
+    package static func json(_ fault: CommandFault, name: String?) -> JSONValue {
+        var object = empty
+        object["name"] = text(name)
+        object["error"] = json(LookupTrouble(fault))
+        return .object(object)
+    }
+
+    /// Every key, with what stands there when nothing is known.
+    private static let empty: JSONObject = [
+        "name": .null, "unicodeName": .null, "effectiveName": .null, "types": [],
+        "status": .null, "error": .null, "answers": [], "addresses": [], "aliases": [],
+        "ttl": .null, "negativeTTL": .null, "stale": false, "cached": false,
+        "authenticated": false, "authenticData": false, "resolver": .null, "transport": .null,
+        "server": .null, "clientIP": .null, "milliseconds": 0, "tries": 0,
+    ]
 
     private var errorJSON: JSONValue {
         if case .failure(let error) = subject.name {
-            return LookupReport.json(LookupTrouble(error))
+            let trouble = LookupTrouble(error)
+            let place = subject.line.map { "line \($0): " } ?? ""
+            return [
+                "code": .string(trouble.label), "message": .string(place + trouble.message),
+            ]
         }
         return trouble.map(LookupReport.json) ?? .null
-    }
-
-    private var transportJSON: JSONValue {
-        if isCached { return "cache" }
-        let word = answerSource?.transport.rawValue ?? source.transport
-        return word.map { .string($0) } ?? .null
     }
 
     private static func json(_ trouble: LookupTrouble) -> JSONValue {
@@ -51,6 +67,8 @@ extension LookupReport {
     private static func json(_ seconds: UInt32?) -> JSONValue {
         seconds.map { .integer(Int64($0)) } ?? .null
     }
+
+    private static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
     private static func json(_ record: ResourceRecord) -> JSONValue {
         [

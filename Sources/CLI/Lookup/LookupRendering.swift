@@ -67,7 +67,8 @@ package struct LookupRendering: Sendable {
     /// The lines for standard error: negative answers, failures, types without records.
     package func complaints(_ report: LookupReport) -> [String] {
         if case .failure(let error) = report.subject.name {
-            return ["\(quoted(report.subject.text)) is not a name: \(error)"]
+            let place = report.subject.line.map { "line \($0): " } ?? ""
+            return ["\(place)\(quoted(report.subject.text)) is not a name: \(error)"]
         }
         var lines: [(type: String, text: [String])] = []
         for part in report.parts {
@@ -78,8 +79,8 @@ package struct LookupRendering: Sendable {
             }
             if !text.isEmpty { lines.append((part.type.name, text)) }
         }
-        let name = report.subject.shownText
         guard let first = lines.first else { return [] }
+        let name = report.subject.shownText
         let isSame = lines.count == report.parts.count && lines.allSatisfy { $0.text == first.text }
         guard !isSame else { return prefixed(first.text, name) }
         return lines.flatMap { prefixed($0.text, "\(name) \($0.type)") }
@@ -171,6 +172,13 @@ package struct LookupRendering: Sendable {
         }
         let said = answered.map { "\($0.source.label.printable) says \(verdict($0))" }
         return missing + "the resolvers disagree: " + said.joined(separator: "; ")
+    }
+
+    /// What a report says, TTLs and times aside: the data, the status, or why there is none.
+    package func statement(_ report: LookupReport) -> String {
+        if case .failure = report.subject.name { return "no name" }
+        let said = verdict(report)
+        return said.isEmpty ? report.trouble?.label ?? "" : said
     }
 
     private func verdict(_ report: LookupReport) -> String {

@@ -23,6 +23,8 @@ package struct LookupReport: Sendable {
     /// Whether addresses of both kinds were asked for because no type was named: then one kind is
     /// enough.
     package let asksForAddresses: Bool
+    /// The name that was asked for; another than the subject's where a search list made it.
+    package var effectiveName: HostName?
 
     package init(
         subject: LookupSubject, source: LookupSourceFacts, parts: [Part], milliseconds: Double,
@@ -92,6 +94,11 @@ package struct LookupTrouble: Error, Sendable, Hashable {
         self.init(label: "invalid_name", message: "\(error)", code: .usage)
     }
 
+    package init(_ fault: CommandFault) {
+        let label = fault.code == .usage ? "usage" : fault.code == .noReply ? "unreachable" : nil
+        self.init(label: label ?? "unexpected", message: fault.message, code: fault.code)
+    }
+
     init(answered code: ResponseCode) {
         self.init(
             label: "server_failure", message: "the server answered \(code.name)",
@@ -102,17 +109,21 @@ package struct LookupTrouble: Error, Sendable, Hashable {
     package static let codes: [(label: String, meaning: String, code: ExitCode)] = [
         ("timed_out", "no reply in time", .noReply),
         ("unreachable", "the network or the system says no", .noReply),
+        ("resting", "not asked: it failed several times before", .noReply),
         ("exhausted", "every source of the chain failed", .noReply),
         ("server_failure", "SERVFAIL, REFUSED and the like; status says which", .serverFailure),
         ("malformed", "the reply is not what the protocol allows", .serverFailure),
         ("http_status", "the HTTP status is not a success", .serverFailure),
         ("rejected", "the provider refused the request", .serverFailure),
+        ("over_quota", "the limit set for the account is reached", .serverFailure),
         ("unexpected", "a fault of this program", .serverFailure),
+        ("usage", "an option, a value or a file that cannot work", .usage),
         ("invalid_name", "the text is not a name", .usage),
         ("unsupported_type", "this resolver cannot be asked for that type", .usage),
         ("no_source", "no source of the chain can be asked for that type", .usage),
         ("misconfigured", "an option is missing or cannot work", .usage),
         ("untrusted", "the resolver's identity was not proven", .negative),
+        ("refused_addresses", "the answer cannot be right for a public name", .negative),
         ("not_covered", "the source does not know the name", .negative),
         ("cancelled", "interrupted", .interrupted),
     ]

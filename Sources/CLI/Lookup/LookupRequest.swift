@@ -1,4 +1,5 @@
 internal import HTTPDNSIDNA
+package import HTTPDNSLookup
 package import HTTPDNSNames
 package import HTTPDNSWire
 
@@ -9,8 +10,20 @@ extension OptionRule {
         "reverse", letter: "x", value: "IP", isRepeatable: true, "the name of an address (PTR)")
     static let file = OptionRule("file", value: "LIST", "names from a file, one a line; - is stdin")
     static let parallel = OptionRule("parallel", value: "N", "names in flight at once (50)")
+    static let noIDN = OptionRule("no-idn", "names as they are typed, without conversion")
+    static let search = OptionRule(
+        "search", value: "DOMAIN,…", isValueOptional: true,
+        "complete short names by these domains, or by those of the system")
+    static let ndots = OptionRule(
+        "ndots", value: "N", "with --search: names of so many dots are tried as they are first")
     static let short = OptionRule("short", "addresses or data alone, one a line")
     static let seconds = OptionRule("seconds", "TTLs as whole seconds")
+    static let repetitions = OptionRule(
+        "repeat", value: "N", "look up N times; the times stand at the end")
+    static let watch = OptionRule(
+        "watch", "look again whenever the answer's TTL ends, and show what changed")
+    static let interval = OptionRule(
+        "interval", value: "DURATION", "with --watch: look again after so long")
     static let explain = OptionRule("explain", "every step with its time")
     static let dnssec = OptionRule("dnssec", "ask for DNSSEC data (DO); says whether AD is set")
     static let noRecursion = OptionRule("no-recursion", "ask for what the server itself knows")
@@ -22,12 +35,24 @@ package struct LookupSubject: Sendable, Hashable {
     package let text: String
     package let name: Result<HostName, NameError>
     package let types: [RecordType]
+    /// The names to ask for, in order, until one has records: the name itself, and with it the names
+    /// that a search list makes of it.
+    package let candidates: [HostName]
+    /// Where it stands in a list; nil elsewhere.
+    package var line: Int?
+    private let showsUnicode: Bool
 
-    package init(_ text: String, types: [RecordType]) {
+    package init(_ text: String, types: [RecordType], reading: NameReading = NameReading()) {
         self.text = text
         self.types = types
-        do throws(NameError) { name = .success(try HostName(unicode: text)) } catch {
+        showsUnicode = reading.convertsUnicode
+        do throws(NameError) {
+            let parsed = try reading.name(text)
+            name = .success(parsed)
+            candidates = reading.search?.candidates(for: parsed, typed: text) ?? [parsed]
+        } catch {
             name = .failure(error)
+            candidates = []
         }
     }
 
@@ -36,13 +61,37 @@ package struct LookupSubject: Sendable, Hashable {
 
     /// As people read it, where that differs from ``asciiText``.
     package var unicodeText: String? {
-        guard let name = try? name.get() else { return nil }
+        // Most names are not, and the conversion costs as much as printing them.
+        guard showsUnicode, let name = try? name.get(), name.text.contains("xn--") else {
+            return nil
+        }
         let text = IDNA.toUnicode(name)
-        return text == name.text ? nil : text
+        // A label that is no IDN would be shown as what it is not.
+        guard text != name.text, (try? HostName(unicode: text)) == name,
+            text.printable == text
+        else { return nil }
+        return text
     }
 
     /// Both forms: `bücher.test (xn--bcher-kva.test)`.
     package var shownText: String { unicodeText.map { "\($0) (\(asciiText))" } ?? asciiText }
+}
+
+/// How typed names are read.
+package struct NameReading: Sendable, Hashable {
+    /// Whether text beyond ASCII becomes A-labels, and A-labels are checked.
+    package var convertsUnicode = true
+    /// Nil: names are complete as they are typed.
+    package var search: SearchList?
+
+    package init(convertsUnicode: Bool = true, search: SearchList? = nil) {
+        self.convertsUnicode = convertsUnicode
+        self.search = search
+    }
+
+    func name(_ text: String) throws(NameError) -> HostName {
+        convertsUnicode ? try HostName(unicode: text) : try HostName(text)
+    }
 }
 
 /// What `httpdns lookup` was told to do. Pure: made from words alone.
@@ -67,13 +116,24 @@ package struct LookupRequest: Sendable {
     package let timeout: Duration?
     package let parallel: Int
     package let list: String?
+    /// How often each name is looked up; nil: once, or without end with ``watches``.
+    package let rounds: Int?
+    /// Whether names are looked up again and again, and changes shown.
+    package let watches: Bool
+    /// Between two rounds of a watch; nil: as long as the answer is good.
+    package let interval: Duration?
+    package let clientSubnet: AddressBlock?
+    package let serviceParameters: ServiceParameters
+    package let reading: NameReading
 
     /// Because: enough to hide a round trip of 100 ms behind 500 lookups a second, few enough for any
     /// resolver.
     static let usualParallel = 50
 
     /// - Throws: ``CommandFault``.
-    package init(_ arguments: ParsedArguments) throws(CommandFault) {
+    package init(
+        _ arguments: ParsedArguments, search: SearchList? = nil
+    ) throws(CommandFault) {
         guard !(arguments.has(.json) && arguments.has(.short)) else {
             throw .usage("--json and --short exclude each other")
         }
@@ -86,18 +146,74 @@ package struct LookupRequest: Sendable {
         timeout = try arguments.duration(.timeout)
         parallel = try arguments.number(.parallel, in: 1...1_000) ?? LookupRequest.usualParallel
         list = arguments.value(.file)
+        rounds = try arguments.number(.repetitions, in: 1...1_000_000)
+        watches = arguments.has(.watch)
+        interval = try arguments.duration(.interval)
+        clientSubnet = try LookupRequest.clientSubnet(arguments)
+        serviceParameters = try LookupRequest.serviceParameters(arguments)
+        reading = NameReading(convertsUnicode: !arguments.has(.noIDN), search: search)
         try read(arguments)
+        try checkCombinations()
+    }
+
+    private func checkCombinations() throws(CommandFault) {
         guard list == nil || form != .table || !explains else {
             throw .usage("--explain and --file exclude each other")
         }
+        guard list == nil || (rounds == nil && !watches) else {
+            throw .usage("--file and \(watches ? "--watch" : "--repeat") exclude each other")
+        }
+        guard interval == nil || watches else {
+            throw .usage("--interval says how often to look again, but --watch is missing")
+        }
     }
 
-    /// Adds the names of a list: one a line, `#` begins a comment.
-    package mutating func add(list text: String) {
-        for line in text.split(whereSeparator: \.isNewline) {
-            let name = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
-                .joined(separator: " ")
-            if !name.isEmpty { subjects.append(LookupSubject(name, types: subjectTypes)) }
+    /// The subject that a line of a list names; nil for an empty line. `#` begins a comment.
+    package func subject(of line: ListReader.Line) -> LookupSubject? {
+        guard let text = line.text else {
+            var subject = LookupSubject("\u{FFFD}", types: subjectTypes, reading: NameReading())
+            subject.line = line.number
+            return subject
+        }
+        let name = text.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        guard !name.isEmpty else { return nil }
+        var subject = LookupSubject(name, types: subjectTypes, reading: reading)
+        subject.line = line.number
+        return subject
+    }
+
+    /// What is asked for one type of a name.
+    package func question(_ name: HostName, _ type: RecordType) -> Question {
+        var question = Question(name: name, type: type)
+        question.wantsDNSSEC = wantsDNSSEC
+        question.wantsRecursion = wantsRecursion
+        question.clientSubnet = clientSubnet
+        question.serviceParameters = serviceParameters
+        return question
+    }
+
+    private static func clientSubnet(
+        _ arguments: ParsedArguments
+    ) throws(CommandFault) -> AddressBlock? {
+        guard let text = arguments.value(.clientSubnet) else { return nil }
+        do throws(AddressBlockError) { return try AddressBlock(text) } catch {
+            throw .usage("--client-subnet \(quoted(text)): \(error)")
+        }
+    }
+
+    private static func serviceParameters(
+        _ arguments: ParsedArguments
+    ) throws(CommandFault) -> ServiceParameters {
+        var pairs: [(key: String, value: String)] = []
+        for text in arguments.values(.sdns) {
+            guard let equals = text.firstIndex(of: "=") else {
+                throw .usage("--sdns \(quoted(text)) has no =; write KEY=VALUE")
+            }
+            pairs.append((String(text[..<equals]), String(text[text.index(after: equals)...])))
+        }
+        do throws(ServiceParameterError) { return try ServiceParameters(pairs) } catch {
+            throw .usage("--sdns: \(error)")
         }
     }
 
@@ -124,7 +240,7 @@ package struct LookupRequest: Sendable {
             if let address = try? IPAddress(text) {
                 throw .usage("\(address) is an address, not a name; -x \(address) finds its name")
             }
-            return LookupSubject(text, types: subjectTypes)
+            return LookupSubject(text, types: subjectTypes, reading: reading)
         }
         for text in arguments.values(.reverse) { subjects.append(try reverse(text)) }
         guard subjects.isEmpty, list == nil else { return }

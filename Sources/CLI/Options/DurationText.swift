@@ -41,6 +41,17 @@ package enum DurationText {
         return fixed(milliseconds / 1_000) + "s"
     }
 
+    /// A time that passed, to compare with others: `0.42ms`, `3.2ms`, `41ms`, `4.0s`.
+    package static func precise(milliseconds: Double) -> String {
+        guard milliseconds.isFinite, milliseconds >= 0 else { return "0ms" }
+        if milliseconds < 0.995 {
+            let hundredths = Int((milliseconds * 100).rounded())
+            return "0.\(hundredths < 10 ? "0" : "")\(hundredths)ms"
+        }
+        if milliseconds < 99.95 { return fixed(milliseconds) + "ms" }
+        return elapsed(milliseconds: milliseconds)
+    }
+
     /// One digit after the point.
     private static func fixed(_ number: Double) -> String {
         let tenths = Int(min((number * 10).rounded(), 1e15))

@@ -10,21 +10,25 @@ package struct OptionRule: Sendable, Hashable {
     package let summary: String
     /// Whether it may be given more than once.
     package let isRepeatable: Bool
+    /// Whether the value may be left out; it must then hang on the option: `--search=corp.example`.
+    package let isValueOptional: Bool
 
     package init(
         _ name: String, letter: Character? = nil, value: String? = nil, isRepeatable: Bool = false,
-        _ summary: String
+        isValueOptional: Bool = false, _ summary: String
     ) {
         self.name = name
         self.letter = letter
         self.value = value
         self.isRepeatable = isRepeatable
+        self.isValueOptional = isValueOptional
         self.summary = summary
     }
 
     /// As it stands in help: `-x, --reverse IP`.
     package var synopsis: String {
         let short = letter.map { "-\($0), " } ?? ""
+        if isValueOptional, let value { return short + "--" + name + "[=\(value)]" }
         return short + "--" + name + (value.map { " " + $0 } ?? "")
     }
 }
@@ -39,6 +43,8 @@ extension OptionRule {
     package static let verbose = OptionRule("verbose", "say on stderr what is asked, of whom, why")
     package static let timeout = OptionRule(
         "timeout", value: "DURATION", "how long to wait in all: 2s, 500ms")
+    package static let config = OptionRule(
+        "config", value: "FILE", "a configuration file, or none; else your own is read")
 
     /// Every command takes these.
     package static let common: [OptionRule] = [.color, .help, .version]

@@ -8,9 +8,12 @@ package struct ParsedArguments: Sendable, Hashable {
     /// Everything that is no option, in order.
     package private(set) var words: [String] = []
     private var values: [String: [String]] = [:]
+    /// The names of the options that there are.
+    private let known: Set<String>
 
     /// - Throws: ``CommandFault``: the option at fault, what was expected, and the nearest match.
     package init(_ arguments: some Sequence<String>, rules: [OptionRule]) throws(CommandFault) {
+        known = Set(rules.map(\.name))
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
             if argument == "--" {
@@ -34,12 +37,24 @@ package struct ParsedArguments: Sendable, Hashable {
     /// All values of a repeatable option, in order.
     package func values(_ rule: OptionRule) -> [String] { values[rule.name] ?? [] }
 
+    /// The same with a value for an option that there is and that was not given.
+    package func defaulting(_ name: String, to value: String) -> ParsedArguments {
+        guard known.contains(name), values[name] == nil else { return self }
+        var arguments = self
+        arguments.values[name] = [value]
+        return arguments
+    }
+
     private mutating func read(
         _ argument: String, _ rest: inout ArraySlice<String>, _ rules: [OptionRule]
     ) throws(CommandFault) {
         let (rule, spelling, attached) = try ParsedArguments.match(argument, rules)
         guard rule.isRepeatable || values[rule.name] == nil || rule.value == nil else {
             throw .usage("\(spelling) was given twice; it takes one value")
+        }
+        if rule.isValueOptional {
+            values[rule.name] = [attached ?? ""]
+            return
         }
         guard let placeholder = rule.value else {
             guard attached == nil else { throw .usage("\(spelling) takes no value") }

@@ -3,7 +3,7 @@ internal import HTTPDNSExchange
 internal import HTTPDNSIDNA
 internal import HTTPDNSNames
 internal import HTTPDNSProfiles
-package import HTTPDNSTrust
+internal import HTTPDNSTrust
 
 extension OptionRule {
     static let account = OptionRule("account", value: "ID", "your account at the provider")
@@ -16,6 +16,13 @@ extension OptionRule {
     static let bootstrap = OptionRule(
         "bootstrap", value: "IP[,IP]", isRepeatable: true,
         "addresses of a resolver named by host; else the system resolves it")
+    static let batch = OptionRule(
+        "batch", "several names in one request, where the provider takes them")
+    static let clientSubnet = OptionRule(
+        "client-subnet", value: "CIDR", "ask for the answer that clients of this network get")
+    static let sdns = OptionRule(
+        "sdns", value: "KEY=VALUE", isRepeatable: true,
+        "a parameter for the provider's own rules")
     static let method = OptionRule("method", value: "GET|POST", "how DoH asks (GET)")
     static let port = OptionRule("port", value: "N", "the resolver's port")
     static let tcp = OptionRule("tcp", "plain DNS over TCP alone")
@@ -26,33 +33,73 @@ extension OptionRule {
         "the key that the resolver's verified chain must hold; any of several")
 }
 
-/// The resolvers that a command line names, with the options that say how to ask them. Pure but for
-/// the environment's variables, from which secrets come.
+/// One resolver, ready to be asked but for its addresses.
+package struct NamedResolver: Sendable, Hashable {
+    package var description: ResolverDescription
+    package var trust = ResolverTrust()
+
+    package init(_ description: ResolverDescription, trust: ResolverTrust = ResolverTrust()) {
+        self.description = description
+        self.trust = trust
+    }
+}
+
+/// The resolvers that a command asks, with the options that say how. Pure but for the environment's
+/// variables, from which secrets come.
 package struct ResolverArguments: Sendable {
     /// What a command that takes resolvers adds to its options; trust comes on top.
     package static let options: [OptionRule] = [
-        .bootstrap, .port, .tcp, .method, .account, .secretEnv, .keyEnv, .endpoint,
+        .bootstrap, .port, .tcp, .method, .account, .secretEnv, .keyEnv, .endpoint, .batch,
     ]
 
-    /// In the order given; empty: the built-in chain.
-    package let descriptions: [ResolverDescription]
+    /// In the order given. Where none was named: those of the configuration file, else the built-in
+    /// chain.
+    package private(set) var resolvers: [NamedResolver]
+    /// Whether the command line names them. Else they are a chain, of which one answer is enough.
+    package let areNamed: Bool
+
+    package var descriptions: [ResolverDescription] { resolvers.map(\.description) }
 
     /// - Parameter texts: what follows each `@`, or each `--resolver`.
     /// - Throws: ``CommandFault``.
     package init(
-        _ texts: [String], _ arguments: ParsedArguments, _ console: Console
+        _ texts: [String], _ arguments: ParsedArguments, _ configuration: ToolConfiguration,
+        _ console: Console
     ) throws(CommandFault) {
+        areNamed = !texts.isEmpty
         let settings = try Settings(arguments, console)
-        var descriptions: [ResolverDescription] = []
+        resolvers = []
         for text in texts {
-            do throws(DescriptionError) {
-                descriptions.append(try ResolverDescription(text))
-            } catch {
-                throw .usage("\(quoted(url: text)) is not a resolver: \(error.reason)")
-            }
+            resolvers.append(try ResolverArguments.resolver(text, configuration, console))
         }
-        for rule in ResolverArguments.options where arguments.has(rule) {
-            guard !texts.isEmpty else {
+        try ResolverArguments.check(arguments, resolvers.map(\.description))
+        for place in resolvers.indices { settings.apply(to: &resolvers[place].description) }
+        guard resolvers.isEmpty else { return }
+        for resolver in configuration.resolvers {
+            resolvers.append(
+                NamedResolver(try resolver.described(console), trust: resolver.trust))
+        }
+        if resolvers.isEmpty { resolvers = ResolverDescription.builtIn.map { NamedResolver($0) } }
+    }
+
+    /// The resolver that a text names: one of the configuration, or by itself.
+    private static func resolver(
+        _ text: String, _ configuration: ToolConfiguration, _ console: Console
+    ) throws(CommandFault) -> NamedResolver {
+        if let configured = configuration.resolver(named: text) {
+            return NamedResolver(try configured.described(console), trust: configured.trust)
+        }
+        do throws(DescriptionError) { return NamedResolver(try ResolverDescription(text)) } catch {
+            throw .usage("\(quoted(url: text)) is not a resolver: \(error.reason)")
+        }
+    }
+
+    /// Whether the options mean something to the resolvers.
+    private static func check(
+        _ arguments: ParsedArguments, _ descriptions: [ResolverDescription]
+    ) throws(CommandFault) {
+        for rule in options + [.sdns] where arguments.has(rule) {
+            guard !descriptions.isEmpty else {
                 throw .usage("--\(rule.name) says how to ask a resolver, but none is named")
             }
             guard descriptions.contains(where: { $0.uses(rule) }) else {
@@ -60,33 +107,47 @@ package struct ResolverArguments: Sendable {
             }
         }
         // A question that lost its flag on the way would be answered wrongly: all must carry it.
-        for rule in [OptionRule.dnssec, .noRecursion] where arguments.has(rule) {
+        for rule in [OptionRule.dnssec, .noRecursion, .clientSubnet] where arguments.has(rule) {
             let deaf = descriptions.filter { !$0.uses(rule) }
             guard deaf.isEmpty else { throw meaningless(rule, deaf) }
         }
-        self.descriptions = descriptions.map { settings.applied(to: $0) }
     }
 
-    /// The roots and pins that resolvers over HTTPS are held to.
+    /// The same, those that `isPrivate` picks held to the roots in a file.
+    package func rooted(
+        in file: String, where isPrivate: (ResolverDescription) -> Bool
+    ) -> ResolverArguments {
+        var rooted = self
+        for place in resolvers.indices where isPrivate(resolvers[place].description) {
+            rooted.resolvers[place].trust.rootFile = file
+        }
+        return rooted
+    }
+
+    /// The same, held to the roots and pins of `--cacert` and `--pin` where those are given.
     ///
     /// - Throws: ``CommandFault``.
-    package func trust(_ arguments: ParsedArguments) throws(CommandFault) -> TrustPolicy {
-        var policy = TrustPolicy(roots: arguments.value(.cacert).map { .file($0) } ?? .system)
-        let hosts = descriptions.compactMap(\.provenHost)
+    package func trusting(_ arguments: ParsedArguments) throws(CommandFault) -> ResolverArguments {
         for option in [OptionRule.pin, .cacert] where arguments.has(option) {
-            guard !hosts.isEmpty || (descriptions.isEmpty && option == .cacert) else {
+            let isProven = descriptions.contains { $0.provenHost != nil }
+            guard isProven, areNamed || option == .cacert else {
                 throw .usage("--\(option.name) needs a resolver over HTTPS, such as @https://…")
             }
         }
+        var trusted = self
+        var pins: [Pin] = []
         for text in arguments.values(.pin) {
-            do throws(PinError) {
-                let pin = try Pin(text)
-                for host in hosts { policy.pins.add([pin], for: HostPattern(exactly: host)) }
-            } catch {
+            do throws(PinError) { pins.append(try Pin(text)) } catch {
                 throw .usage("--pin \(quoted(text)): \(error)")
             }
         }
-        return policy
+        for place in resolvers.indices where resolvers[place].description.provenHost != nil {
+            if let file = arguments.value(.cacert) {
+                trusted.resolvers[place].trust.rootFile = file
+            }
+            if !pins.isEmpty { trusted.resolvers[place].trust.pins = pins }
+        }
+        return trusted
     }
 }
 
@@ -103,7 +164,8 @@ private struct Settings {
     var bootstrap: [IPAddress] = []
     var port: Port?
     var isTCPOnly: Bool
-    var usesPOST: Bool
+    var usesPOST: Bool?
+    var usesBatches: Bool
     var account: String?
     var secret: Secret?
     var key: Secret?
@@ -124,7 +186,8 @@ private struct Settings {
         }
         port = try arguments.number(.port, in: 1...65_535).flatMap { Port(UInt16($0)) }
         isTCPOnly = arguments.has(.tcp)
-        usesPOST = try arguments.choice(.method, Method.self) == .post
+        usesPOST = try arguments.choice(.method, Method.self).map { $0 == .post }
+        usesBatches = arguments.has(.batch)
         account = arguments.value(.account)
         secret = try Settings.secret(.secretEnv, arguments, console)
         key = try Settings.secret(.keyEnv, arguments, console)
@@ -148,16 +211,19 @@ private struct Settings {
         return Secret(text)
     }
 
-    func applied(to description: ResolverDescription) -> ResolverDescription {
-        var description = ResolverDescription(kind: kind(description.kind))
-        description.bootstrap = bootstrap
-        description.usesPOST = usesPOST
-        guard case .provider = description.kind else { return description }
-        description.account = account
-        description.secret = secret
-        description.key = key
-        description.endpoint = endpoint
-        return description
+    /// What was given replaces what the description has.
+    func apply(to description: inout ResolverDescription) {
+        let old = description
+        description = ResolverDescription(kind: kind(old.kind))
+        description.bootstrap = bootstrap.isEmpty ? servers(of: old, description.kind) : bootstrap
+        description.usesPOST = usesPOST ?? old.usesPOST
+        description.tries = old.tries
+        guard case .provider = description.kind else { return }
+        description.account = account ?? old.account
+        description.secret = secret ?? old.secret
+        description.key = key ?? old.key
+        description.endpoint = endpoint ?? old.endpoint
+        description.batchesNames = usesBatches || old.batchesNames
     }
 
     private func kind(_ kind: ResolverDescription.Kind) -> ResolverDescription.Kind {
@@ -167,8 +233,22 @@ private struct Settings {
         case .dot(let host, let own): .dot(host, port ?? own)
         case .doh(let url): .doh(moved(url))
         case .jsonDoH(let url): .jsonDoH(moved(url))
+        case .provider(let profile) where profile.kind == .udp && (port != nil || isTCPOnly):
+            profile.bootstrap.first.map {
+                .datagram(.address($0), port ?? .dns, isTCPOnly: isTCPOnly)
+            } ?? kind
         case .system, .provider: kind
         }
+    }
+
+    /// A provider of plain DNS at another port is still asked at all its addresses.
+    private func servers(
+        of old: ResolverDescription, _ kind: ResolverDescription.Kind
+    ) -> [IPAddress] {
+        guard old.bootstrap.isEmpty, case .provider(let profile) = old.kind,
+            case .datagram = kind
+        else { return old.bootstrap }
+        return profile.bootstrap
     }
 
     private func moved(_ url: HTTPURL) -> HTTPURL {
@@ -180,18 +260,21 @@ private struct Settings {
 
 extension ResolverDescription {
     /// Whether an option changes how this resolver is asked.
-    fileprivate func uses(_ rule: OptionRule) -> Bool {
+    func uses(_ rule: OptionRule) -> Bool {
         switch (rule, kind) {
         case (.bootstrap, .system): false
         case (.bootstrap, _): true
         case (.port, .datagram), (.port, .dot), (.port, .doh), (.port, .jsonDoH): true
         case (.tcp, .datagram): true
+        case (.port, .provider(let profile)), (.tcp, .provider(let profile)): profile.kind == .udp
         case (.method, .doh): true
         case (.method, .provider(let profile)): profile.kind == .doh
         case (.account, .provider(let profile)): profile.knows(.account)
         case (.secretEnv, .provider(let profile)): profile.knows(.secret)
         case (.keyEnv, .provider(let profile)): profile.knows(.key) || profile.knows(.secret)
         case (.endpoint, .provider(let profile)): profile.kind != .udp
+        case (.batch, _), (.sdns, _): isVendors
+        case (.clientSubnet, _): speaksDNS || speaksJSON || isVendors
         case (.dnssec, _): speaksDNS || speaksJSON
         case (.noRecursion, _): speaksDNS
         default: false
@@ -205,6 +288,12 @@ extension ResolverDescription {
         case .jsonDoH, .system: false
         case .provider(let profile): profile.kind == .doh || profile.kind == .udp
         }
+    }
+
+    /// Whether an HTTP-DNS service answers, in a form of its own.
+    private var isVendors: Bool {
+        guard case .provider(let profile) = kind else { return false }
+        return profile.kind != .doh && profile.kind != .udp && profile.kind != .jsonDoH
     }
 
     private var speaksJSON: Bool {

@@ -207,7 +207,7 @@ import Testing
             result.lines.prefix(2).map(\.timeless) == [
                 "0ms  ok.example.test A: asking udp://\(zone.place)",
                 "0ms  ok.example.test A: udp://\(zone.place) answered NOERROR, 1 record, "
-                    + "over udp from \(zone.place)",
+                    + "over udp from \(zone.place), in 0ms",
             ])
         let verbose = try await httpdns(
             "lookup", "ok.example.test", "A", zone.resolver, "--verbose")

@@ -12,7 +12,8 @@ import Testing
     init() throws { zone = try ZoneServer() }
 
     static let keys = [
-        "name", "unicodeName", "types", "status", "error", "answers", "addresses", "aliases",
+        "name", "unicodeName", "effectiveName", "types", "status", "error", "answers", "addresses",
+        "aliases",
         "ttl", "negativeTTL", "stale", "cached", "authenticated", "authenticData", "resolver",
         "transport", "server", "clientIP", "milliseconds", "tries",
     ]

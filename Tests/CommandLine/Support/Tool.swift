@@ -18,7 +18,7 @@ func httpdns(
 ) async throws -> CommandResult {
     try await run(
         Tool.path, arguments, input: Array(input.utf8),
-        environment: ["NO_COLOR": ""].merging(environment) { $1 })
+        environment: ["NO_COLOR": "", "XDG_CONFIG_HOME": "/nowhere"].merging(environment) { $1 })
 }
 
 extension CommandResult {
