@@ -86,11 +86,14 @@ extension AnswerCache {
 
     /// Finds the addresses at the end of an answer, without a record and without allocating. No address
     /// at all: the answer is known, and has none.
-    package mutating func addresses(
-        _ key: PackedKey, _ family: IPAddress.Family, now: Monotonic, staleness: Int64
-    ) -> CachedAddresses? {
-        guard let found = read(key, now: now, staleness: staleness) else { return nil }
-        var addresses = CachedAddresses(
+    ///
+    /// - Parameter addresses: filled when something is found, and left alone otherwise.
+    package mutating func readAddresses(
+        _ key: PackedKey, _ family: IPAddress.Family, now: Monotonic, staleness: Int64,
+        into addresses: inout CachedAddresses
+    ) {
+        guard let found = read(key, now: now, staleness: staleness) else { return }
+        addresses.begin(
             secondsLeft: found.secondsLeft, isStale: found.isStale,
             wantsRefresh: found.wantsRefresh)
         let form = arena.form(found.at)
@@ -110,7 +113,6 @@ extension AnswerCache {
                 addresses.append(family, octets, start + position * width)
             }
         }
-        return addresses
     }
 
     /// What a reader learns of an entry besides its answer.

@@ -4,37 +4,32 @@ internal import HTTPDNSPlatform
 internal import HTTPDNSWire
 
 extension Resolver {
-    /// The addresses of a host that the cache holds, IPv6 and IPv4 in turn; nil when it holds none, and
-    /// empty when it is known that there is none.
+    /// The addresses of a host that the cache holds, IPv6 and IPv4 in turn.
     ///
     /// Never waits, never asks, allocates nothing. Reads a clock that may be one tick of the kernel
-    /// behind (1 to 10 ms). More than eight addresses: see ``CachedAddresses/isComplete``.
-    public func cachedAddresses(for host: HostName) -> CachedAddresses? {
-        let now = clock.coarseNow()
+    /// behind (1 to 10 ms). Known to be none only when that is known of every family of the options.
+    /// More than eight addresses: see ``CachedAddresses/isComplete``.
+    public func cachedAddresses(for host: HostName) -> CachedAddresses {
         let families = options.families
-        let sixes = families.contains(.ipv6) ? cached(host, .ipv6, now: now) : nil
-        let fours = families.contains(.ipv4) ? cached(host, .ipv4, now: now) : nil
-        guard let sixes, let fours else {
-            guard let known = sixes ?? fours else { return nil }
-            return known.isEmpty && families.count > 1 ? nil : known
+        guard families.count > 1 else {
+            return families.first.map { cachedAddresses(for: host, $0) } ?? CachedAddresses()
         }
-        return CachedAddresses(joining: sixes, fours)
+        let sixes = cachedAddresses(for: host, .ipv6)
+        let fours = cachedAddresses(for: host, .ipv4)
+        if sixes.isKnown, fours.isKnown { return CachedAddresses(joining: sixes, fours) }
+        // Of what is half known only addresses count.
+        if !sixes.isEmpty { return sixes }
+        return fours.isEmpty ? CachedAddresses() : fours
     }
 
     /// As ``cachedAddresses(for:)``, of one family.
     public func cachedAddresses(
         for host: HostName, _ family: IPAddress.Family
-    ) -> CachedAddresses? {
-        cached(host, family, now: clock.coarseNow())
-    }
-
-    private func cached(
-        _ host: HostName, _ family: IPAddress.Family, now: Monotonic
-    ) -> CachedAddresses? {
+    ) -> CachedAddresses {
         let found = cache.addresses(
-            of: host, family, in: scope, now: now,
+            of: host, family, in: scope, now: clock.coarseNow(),
             staleness: Int64(options.maximumStaleSeconds))
-        if let found, found.wantsRefresh { refresh(.addresses(of: host, family)) }
+        if found.wantsRefresh { refresh(.addresses(of: host, family)) }
         return found
     }
 

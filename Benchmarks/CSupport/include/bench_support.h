@@ -14,5 +14,7 @@ void httpdns_bench_trim(void);
 int64_t httpdns_bench_allocations(void);
 /// CPU time of this process so far, user and system.
 int64_t httpdns_bench_cpu_nanoseconds(void);
+/// CPU time of this thread so far.
+int64_t httpdns_bench_thread_nanoseconds(void);
 
 #endif
