@@ -1,5 +1,4 @@
 import CBenchSupport
-import Dispatch
 import HTTPDNSLookup
 import HTTPDNSNames
 import HTTPDNSPlatform
@@ -22,16 +21,20 @@ func measureHits(_ kind: String, names: Int, lookups: Int, threads: Int) throws 
 }
 
 /// Nanoseconds of a look-up, and those of them spent computing, as the mean over the threads.
+///
+/// Each thread has names of its own: those of one array would have all threads count references to the
+/// same texts, and that would be what is measured.
 @inline(__always)
 func timed<Cache: MeasuredCache>(
     _ cache: Cache, _ hosts: [HostName], _ lookups: Int, _ threads: Int,
-    _ find: @Sendable (Cache, HostName) -> UInt64?
+    _ find: @escaping @Sendable (Cache, HostName) -> UInt64?
 ) throws -> (wall: Double, cpu: Double) {
     for (number, host) in hosts.enumerated() { cache.store(host, number) }
     // Names that are in use: all have been read.
     for host in hosts { for _ in 0..<300 { _ = find(cache, host) } }
     let times = Mutex<[(wall: Double, cpu: Double)]>([])
-    DispatchQueue.concurrentPerform(iterations: threads) { _ in
+    onThreads(threads) {
+        guard let hosts = try? hostNames(hosts.count) else { return }
         let clock = SystemMonotonicClock()
         let start = clock.now()
         let computed = httpdns_bench_thread_nanoseconds()
@@ -53,6 +56,20 @@ func timed<Cache: MeasuredCache>(
             times.reduce(0) { $0 + $1.wall } / count, times.reduce(0) { $0 + $1.cpu } / count
         )
     }
+}
+
+/// Runs `work` on threads of their own, as the peers in C do.
+func onThreads(_ count: Int, _ work: @escaping @Sendable () -> Void) {
+    final class Box {
+        let work: @Sendable () -> Void
+        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    }
+    let box = Unmanaged.passRetained(Box(work))
+    httpdns_bench_on_threads(Int32(count), box.toOpaque()) { context, _ in
+        guard let context else { return }
+        Unmanaged<Box>.fromOpaque(context).takeUnretainedValue().work()
+    }
+    box.release()
 }
 
 /// What a process grows by when it keeps so many names: the names themselves are not counted twice, both

@@ -71,8 +71,19 @@ package final class LockedShards<State>: @unchecked Sendable {
         shards.deallocate()
     }
 
+    /// Takes the lock of a position below ``count`` and lends its value until ``unlock(_:)``, for the few
+    /// places where a closure would cost more than what it does.
+    package func lock(_ position: Int) -> UnsafeMutablePointer<State> {
+        precondition(position >= 0 && position < count, "no such shard")
+        shards[position].mutex.lock()
+        return shards[position].state
+    }
+
+    /// Gives back what ``lock(_:)`` lent.
+    package func unlock(_ position: Int) { shards[position].mutex.unlock() }
+
     /// Lends the value at a position below ``count``.
-    @inlinable @inline(__always)
+    @inlinable
     package func withLock<Result>(
         _ position: Int, _ body: (inout State) -> sending Result
     ) -> sending Result {

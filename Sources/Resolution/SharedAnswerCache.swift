@@ -77,10 +77,10 @@ package final class SharedAnswerCache: Sendable {
     ) {
         let key = PackedKey(
             name: name, type: family == .ipv4 ? .a : .aaaa, scope: scope, hashing: hashing)
-        shards.withLock(shard(key.hash)) {
-            $0.readAddresses(
-                key, family, now: time.now, staleness: time.staleness, into: &addresses)
-        }
+        let position = shard(key.hash)
+        shards.lock(position).pointee.readAddresses(
+            key, family, now: time.now, staleness: time.staleness, into: &addresses)
+        shards.unlock(position)
     }
 
     /// See ``AnswerCache/store(_:for:lifeSeconds:now:)``.
