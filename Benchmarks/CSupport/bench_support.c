@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +27,36 @@ int64_t httpdns_bench_peak_resident_octets(void) {
 
 void httpdns_bench_trim(void) { malloc_trim(0); }
 
-int64_t httpdns_bench_cpu_nanoseconds(void) {
+static int64_t read_clock(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    clock_gettime(clock, &time);
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int64_t httpdns_bench_cpu_nanoseconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
+int64_t httpdns_bench_thread_nanoseconds(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+typedef struct {
+    void *context;
+    void (*work)(void *, int);
+    int number;
+} errand;
+
+static void *run_errand(void *context) {
+    errand *mine = context;
+    mine->work(mine->context, mine->number);
+    return NULL;
+}
+
+void httpdns_bench_on_threads(int count, void *context, void (*work)(void *, int)) {
+    pthread_t threads[64];
+    errand errands[64];
+    if (count > 64) count = 64;
+    for (int each = 0; each < count; each++) {
+        errands[each] = (errand){context, work, each};
+        pthread_create(&threads[each], NULL, run_errand, &errands[each]);
+    }
+    for (int each = 0; each < count; each++) pthread_join(threads[each], NULL);
 }
 
 // Stand before those of the C library, count, and pass on: glibc keeps its own under these names.

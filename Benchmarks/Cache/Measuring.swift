@@ -1,5 +1,4 @@
 import CBenchSupport
-import Dispatch
 import HTTPDNSLookup
 import HTTPDNSNames
 import HTTPDNSPlatform
@@ -7,7 +6,7 @@ import Synchronization
 
 func measureHits(_ kind: String, names: Int, lookups: Int, threads: Int) throws {
     let hosts = try hostNames(names)
-    let ns: Double
+    let ns: (wall: Double, cpu: Double)
     switch kind {
     case "dictionary":
         ns = try timed(DictionaryCache(), hosts, lookups, threads) { $0.firstAddress($1) }
@@ -16,22 +15,29 @@ func measureHits(_ kind: String, names: Int, lookups: Int, threads: Int) throws 
     default:
         ns = try timed(OurCache(names: names), hosts, lookups, threads) { $0.firstAddress($1) }
     }
-    print("{\"name\":\"\(kind)\",\"threads\":\(threads),\"ns\":\(Int(ns * 100).hundredths)}")
+    print(
+        "{\"name\":\"\(kind)\",\"threads\":\(threads),\"ns\":\(Int(ns.wall * 100).hundredths),"
+            + "\"cpu_ns\":\(Int(ns.cpu * 100).hundredths)}")
 }
 
-/// Nanoseconds a look-up, the mean over the threads.
+/// Nanoseconds of a look-up, and those of them spent computing, as the mean over the threads.
+///
+/// Each thread has names of its own: those of one array would have all threads count references to the
+/// same texts, and that would be what is measured.
 @inline(__always)
 func timed<Cache: MeasuredCache>(
     _ cache: Cache, _ hosts: [HostName], _ lookups: Int, _ threads: Int,
-    _ find: @Sendable (Cache, HostName) -> UInt64?
-) throws -> Double {
+    _ find: @escaping @Sendable (Cache, HostName) -> UInt64?
+) throws -> (wall: Double, cpu: Double) {
     for (number, host) in hosts.enumerated() { cache.store(host, number) }
     // Names that are in use: all have been read.
     for host in hosts { for _ in 0..<300 { _ = find(cache, host) } }
-    let times = Mutex<[Double]>([])
-    DispatchQueue.concurrentPerform(iterations: threads) { _ in
+    let times = Mutex<[(wall: Double, cpu: Double)]>([])
+    onThreads(threads) {
+        guard let hosts = try? hostNames(hosts.count) else { return }
         let clock = SystemMonotonicClock()
         let start = clock.now()
+        let computed = httpdns_bench_thread_nanoseconds()
         var sum: UInt64 = 0
         var next = 0
         for _ in 0..<lookups {
@@ -40,10 +46,30 @@ func timed<Cache: MeasuredCache>(
             if next == hosts.count { next = 0 }
         }
         let took = Double(clock.now().nanoseconds - start.nanoseconds)
+        let computing = Double(httpdns_bench_thread_nanoseconds() - computed)
         precondition(sum > 0)
-        times.withLock { $0.append(took / Double(lookups)) }
+        times.withLock { $0.append((took / Double(lookups), computing / Double(lookups))) }
     }
-    return times.withLock { $0.reduce(0, +) / Double($0.count) }
+    return times.withLock { times in
+        let count = Double(times.count)
+        return (
+            times.reduce(0) { $0 + $1.wall } / count, times.reduce(0) { $0 + $1.cpu } / count
+        )
+    }
+}
+
+/// Runs `work` on threads of their own, as the peers in C do.
+func onThreads(_ count: Int, _ work: @escaping @Sendable () -> Void) {
+    final class Box {
+        let work: @Sendable () -> Void
+        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    }
+    let box = Unmanaged.passRetained(Box(work))
+    httpdns_bench_on_threads(Int32(count), box.toOpaque()) { context, _ in
+        guard let context else { return }
+        Unmanaged<Box>.fromOpaque(context).takeUnretainedValue().work()
+    }
+    box.release()
 }
 
 /// What a process grows by when it keeps so many names: the names themselves are not counted twice, both
@@ -76,6 +102,8 @@ func countAllocations(names: Int, lookups: Int) throws {
     let cache = OurCache(names: names)
     let hosts = try hostNames(names)
     for (number, host) in hosts.enumerated() { cache.store(host, number) }
+    // What is made on first use is made.
+    _ = cache.firstAddress(hosts[0])
     let before = httpdns_bench_allocations()
     var sum: UInt64 = 0
     for number in 0..<lookups { sum &+= cache.firstAddress(hosts[number % hosts.count]) ?? 0 }

@@ -47,12 +47,11 @@ final class OurCache: MeasuredCache {
         cache.store(answer(name, number), for: key, lifeSeconds: 3_600, now: clock.now())
     }
 
-    @inline(__always)
+    @inline(never)
     func firstAddress(_ name: HostName) -> UInt64? {
         let found = cache.addresses(
             of: name, .ipv4, in: scope, now: clock.coarseNow(), staleness: 0)
-        guard let found, !found.isEmpty else { return nil }
-        return found[0].low
+        return found.isEmpty ? nil : found[0].low
     }
 
     /// The long way: the whole testimony.
@@ -84,12 +83,15 @@ final class DictionaryCache: MeasuredCache {
         entries.withLock { $0[name.text] = entry }
     }
 
-    @inline(__always)
-    func firstAddress(_ name: HostName) -> UInt64? {
+    @inline(never)
+    func firstAddress(_ name: HostName) -> UInt64? { addresses(name)?.first?.low }
+
+    @inline(never)
+    private func addresses(_ name: HostName) -> [IPAddress]? {
         let now = clock.now().nanoseconds
         return entries.withLock { entries in
             guard let entry = entries[name.text], entry.expires > now else { return nil }
-            return entry.addresses.first?.low
+            return entry.addresses
         }
     }
 }

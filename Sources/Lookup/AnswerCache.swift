@@ -86,31 +86,39 @@ extension AnswerCache {
 
     /// Finds the addresses at the end of an answer, without a record and without allocating. No address
     /// at all: the answer is known, and has none.
-    package mutating func addresses(
-        _ key: PackedKey, _ family: IPAddress.Family, now: Monotonic, staleness: Int64
-    ) -> CachedAddresses? {
-        guard let found = read(key, now: now, staleness: staleness) else { return nil }
-        var addresses = CachedAddresses(
+    ///
+    /// - Parameter addresses: filled when something is found, and left alone otherwise.
+    package mutating func readAddresses(
+        _ key: PackedKey, _ family: IPAddress.Family, now: Monotonic, staleness: Int64,
+        into addresses: inout CachedAddresses
+    ) {
+        guard let found = read(key, now: now, staleness: staleness) else { return }
+        addresses.begin(
             secondsLeft: found.secondsLeft, isStale: found.isStale,
             wantsRefresh: found.wantsRefresh)
         let form = arena.form(found.at)
-        arena.withAnswer(found.at) { octets in
-            let width = family == .ipv4 ? 4 : 16
-            var start = 0
-            var count = 0
-            if form.contains(.isCompact) {
-                start = form.contains(.hasTTL) ? 4 : 0
-                count = (octets.count - start) / width
-            } else if form.contains(.hasAddresses) {
-                start = 1
-                count = Int(octets[0])
-            }
-            if count > CachedAddresses.capacity { addresses.markIncomplete() }
-            for position in 0..<min(count, CachedAddresses.capacity) {
-                addresses.append(family, octets, start + position * width)
+        var start = arena.answerStart(found.at)
+        let width = family == .ipv4 ? 4 : 16
+        var count = 0
+        if form.contains(.isCompact) {
+            let leading = form.contains(.hasTTL) ? 4 : 0
+            start += leading
+            // A shift, because a division would cost a tenth of the whole search.
+            count = (arena.answerOctets(found.at) - leading) >> (family == .ipv4 ? 2 : 4)
+        } else if form.contains(.hasAddresses) {
+            count = Int(truncatingIfNeeded: arena.octets(at: start) & 0xFF)
+            start += 1
+        }
+        if count > CachedAddresses.capacity { addresses.markIncomplete() }
+        for position in 0..<min(count, CachedAddresses.capacity) {
+            let at = start + position * width
+            let first = arena.octets(at: at).byteSwapped
+            switch family {
+            case .ipv4: addresses.append(.ipv4, high: 0, low: first >> 32)
+            case .ipv6:
+                addresses.append(.ipv6, high: first, low: arena.octets(at: at + 8).byteSwapped)
             }
         }
-        return addresses
     }
 
     /// What a reader learns of an entry besides its answer.
@@ -294,26 +302,5 @@ extension AnswerCache {
 
     private func key(_ at: Int) -> LookupKey? {
         LookupKey(word: arena.word(3, of: at), octets: arena.key(at))
-    }
-}
-
-extension CachedAddresses {
-    @inline(__always)
-    fileprivate mutating func append(
-        _ family: IPAddress.Family, _ octets: UnsafeRawBufferPointer, _ at: Int
-    ) {
-        switch family {
-        case .ipv4:
-            let low = UInt32(
-                bigEndian: octets.loadUnaligned(fromByteOffset: at, as: UInt32.self))
-            append(.ipv4, high: 0, low: UInt64(low))
-        case .ipv6:
-            append(
-                .ipv6,
-                high: UInt64(
-                    bigEndian: octets.loadUnaligned(fromByteOffset: at, as: UInt64.self)),
-                low: UInt64(
-                    bigEndian: octets.loadUnaligned(fromByteOffset: at + 8, as: UInt64.self)))
-        }
     }
 }

@@ -110,34 +110,56 @@ struct CacheArena: Sendable {
 
     // MARK: Octets
 
-    /// Lends the octets after the head: the key's, then the answer's.
+    /// Where an entry's answer begins, in octets from the arena's start.
     @inline(__always)
-    func withAnswer<Result>(_ at: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        let start = (at + CacheEntry.headWords) * 8 + keyOctets(at)
-        let count = answerOctets(at)
-        return words.withUnsafeBytes {
-            body(UnsafeRawBufferPointer(rebasing: $0[start..<(start + count)]))
-        }
+    func answerStart(_ at: Int) -> Int { (at + CacheEntry.headWords) * 8 + keyOctets(at) }
+
+    /// Eight octets from a place that need not be a word's, the first in the lowest place.
+    @inline(__always)
+    func octets(at octet: Int) -> UInt64 {
+        let shift = UInt64(truncatingIfNeeded: octet & 7) * 8
+        let index = octet >> 3
+        guard shift > 0 else { return words[index] }
+        let next = index + 1 < words.count ? words[index + 1] : 0
+        return words[index] >> shift | next << (64 - shift)
     }
 
-    func answer(_ at: Int) -> [UInt8] { withAnswer(at) { Array($0) } }
+    func answer(_ at: Int) -> [UInt8] {
+        octets(from: answerStart(at), count: answerOctets(at))
+    }
 
     func key(_ at: Int) -> [UInt8] {
-        let start = (at + CacheEntry.headWords) * 8
-        return words.withUnsafeBytes { Array($0[start..<(start + keyOctets(at))]) }
+        octets(from: (at + CacheEntry.headWords) * 8, count: keyOctets(at))
     }
 
-    @inline(__always)
+    private func octets(from start: Int, count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { octets, written in
+            for offset in stride(from: 0, to: count, by: 8) {
+                let word = self.octets(at: start + offset)
+                for each in 0..<min(8, count - offset) {
+                    octets[offset + each] = UInt8(truncatingIfNeeded: word >> UInt64(8 * each))
+                }
+            }
+            written = count
+        }
+    }
+
+    /// Not inlined, so that the search around it keeps its few values in registers.
+    @inline(never)
     func matches(_ key: PackedKey, _ at: Int) -> Bool {
         guard words[at + 3] == key.word else { return false }
-        let start = at + CacheEntry.headWords
-        let whole = key.octets.count / 8
-        for index in 0..<whole where words[start + index] != KeyWords.word(index, of: key.octets) {
-            return false
+        let whole = key.octets.count >> 3
+        return words.withUnsafeBufferPointer { words in
+            // Equal words, so equal lengths: the key's words lie inside the entry.
+            let start = at &+ CacheEntry.headWords
+            for index in 0..<whole
+            where words[start &+ index] != KeyWords.load(key.octets, index &* 8) {
+                return false
+            }
+            guard key.octets.count & 7 != 0 else { return true }
+            let mask = KeyWords.mask(octets: key.octets.count)
+            return words[start &+ whole] & mask == key.tail
         }
-        guard key.octets.count & 7 != 0 else { return true }
-        let mask = KeyWords.mask(octets: key.octets.count)
-        return words[start + whole] & mask == KeyWords.word(whole, of: key.octets)
     }
 
     func hash(_ at: Int, _ hashing: KeyedHash) -> UInt64 {

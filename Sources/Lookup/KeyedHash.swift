@@ -1,4 +1,4 @@
-/// Hashes the keys of the answer cache: three words drawn at random at start, one multiplication for
+/// Hashes the keys of the answer cache: two words drawn at random at start, one multiplication for
 /// each eight octets.
 ///
 /// Names come from outside, and somebody who knew the hash could choose many that meet in one place and
@@ -7,7 +7,6 @@
 package struct KeyedHash: Sendable {
     private let start: UInt64
     private let factor: UInt64
-    private let lastFactor: UInt64
 
     /// Draws the words from the system's generator.
     package init() {
@@ -19,16 +18,16 @@ package struct KeyedHash: Sendable {
         start = generator.next()
         // Odd, so that no bit of what is hashed is lost in the low half.
         factor = generator.next() | 1
-        lastFactor = generator.next() | 1
     }
 
     @inline(__always)
-    func hash(_ octets: UnsafeRawBufferPointer, _ word: UInt64) -> UInt64 {
+    func hash(_ octets: UnsafeRawBufferPointer, tail: UInt64, _ word: UInt64) -> UInt64 {
         var state = KeyedHash.fold(word ^ start, factor)
-        for index in 0..<((octets.count + 7) / 8) {
-            state = KeyedHash.fold(state ^ KeyWords.word(index, of: octets), factor)
+        for index in 0..<(octets.count >> 3) {
+            state = KeyedHash.fold(state ^ KeyWords.load(octets, index &* 8), factor)
         }
-        return KeyedHash.fold(state, lastFactor)
+        if octets.count & 7 != 0 { state = KeyedHash.fold(state ^ tail, factor) }
+        return state
     }
 
     /// The same for words in a row, of whose last only the bits of `lastMask` count.
@@ -36,7 +35,7 @@ package struct KeyedHash: Sendable {
         var state = KeyedHash.fold(word ^ start, factor)
         for next in words.dropLast() { state = KeyedHash.fold(state ^ next, factor) }
         if let last = words.last { state = KeyedHash.fold(state ^ (last & lastMask), factor) }
-        return KeyedHash.fold(state, lastFactor)
+        return state
     }
 
     /// Both halves of the product, so that every bit of the input moves every bit of the result.
@@ -51,18 +50,25 @@ package struct KeyedHash: Sendable {
 enum KeyWords {
     @inline(__always)
     static func word(_ index: Int, of octets: UnsafeRawBufferPointer) -> UInt64 {
-        let at = index * 8
-        let left = octets.count - at
-        if left >= 8 { return load(octets, at) }
-        // The last word: the eight octets that end where the octets end, less those taken before.
-        if octets.count >= 8 { return load(octets, octets.count - 8) >> UInt64(8 * (8 - left)) }
+        index < octets.count >> 3 ? load(octets, index &* 8) : tail(octets)
+    }
+
+    /// What is left after the last whole word.
+    @inline(__always)
+    static func tail(_ octets: UnsafeRawBufferPointer) -> UInt64 {
+        let left = octets.count & 7
+        guard left > 0 else { return 0 }
+        // The eight octets that end where the octets end, less those taken before.
+        if octets.count >= 8 {
+            return load(octets, octets.count &- 8) &>> UInt64(truncatingIfNeeded: 8 &* (8 &- left))
+        }
         var word: UInt64 = 0
-        for offset in 0..<max(0, left) { word |= UInt64(octets[at + offset]) << UInt64(8 * offset) }
+        for offset in 0..<left { word |= UInt64(octets[offset]) << UInt64(8 * offset) }
         return word
     }
 
     @inline(__always)
-    private static func load(_ octets: UnsafeRawBufferPointer, _ at: Int) -> UInt64 {
+    static func load(_ octets: UnsafeRawBufferPointer, _ at: Int) -> UInt64 {
         UInt64(littleEndian: octets.loadUnaligned(fromByteOffset: at, as: UInt64.self))
     }
 

@@ -31,6 +31,8 @@ package struct PackedKey {
     let octets: UnsafeRawBufferPointer
     /// Scope (32 bits), type (16), length of the octets (12), flags (4), from the low end.
     let word: UInt64
+    /// What is left of the octets after the last eight.
+    let tail: UInt64
     package let hash: UInt64
 
     /// The key of a plain question for a name: recursion wanted, nothing else.
@@ -53,7 +55,8 @@ package struct PackedKey {
             UInt64(scope.number) | UInt64(type.rawValue) << 32
             | UInt64(truncatingIfNeeded: octets.count & PackedKey.maximumOctets) << 48
             | flags << 60
-        hash = hashing.hash(octets, word)
+        tail = KeyWords.tail(octets)
+        hash = hashing.hash(octets, tail: tail, word)
     }
 
     // Because: the four highest bits of ``word``.

@@ -13,9 +13,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     public let family: Family
     /// The first eight octets of an IPv6 address; 0 for IPv4.
-    package let high: UInt64
+    @usableFromInline package let high: UInt64
     /// The last eight octets of an IPv6 address; the four of IPv4.
-    package let low: UInt64
+    @usableFromInline package let low: UInt64
     /// The zone of a link-local IPv6 address (`eth0` in `fe80::1%eth0`); never leaves the host.
     public let zone: String?
 
@@ -40,6 +40,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// An address from its number: no allocation, for what keeps many of them.
+    @inlinable
     package init(family: Family, high: UInt64, low: UInt64) {
         self.family = family
         self.high = family == .ipv4 ? 0 : high

@@ -19,6 +19,9 @@ public final class Resolver: Sendable {
     let state: Locked<ResolverState>
     package let cache: SharedAnswerCache
     let network: NetworkScope
+    /// Some names may have addresses without asking; known beforehand for the sake of speed.
+    let hasFixedAddresses: Bool
+    let staleSeconds: Int64
     let events: EventHub
 
     /// A resolver that asks `sources` in the way that `options` say until one has an answer.
@@ -47,6 +50,8 @@ public final class Resolver: Sendable {
         cache = SharedAnswerCache(limits: limits)
         network = NetworkScope(
             chain: sources.map(\.label).joined(separator: " "), network: options.network)
+        staleSeconds = limits.staleSeconds
+        hasFixedAddresses = !options.tables.isEmpty || !options.routes.isEmpty
         events = EventHub(observer: options.observer)
         state = Locked(ResolverState())
     }

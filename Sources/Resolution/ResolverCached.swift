@@ -6,55 +6,39 @@ internal import HTTPDNSWire
 // What is known of a host without waiting
 extension Resolver {
     /// The addresses of a host that the cache holds, IPv6 and IPv4 in turn, each family in the order
-    /// received; nil when it holds none, and empty when it is known that there is none.
+    /// received.
     ///
     /// Never waits, never asks, allocates nothing. Reads a clock that may be one tick of the kernel
-    /// behind (1 to 10 ms). More than eight addresses: see ``CachedAddresses/isComplete``. What was
-    /// reported of them counts in ``cachedHost(for:)`` and ``resolve(_:families:patience:)``.
-    public func cachedAddresses(for host: HostName) -> CachedAddresses? {
-        if !options.tables.isEmpty || !options.routes.isEmpty, let fixed = fixedCached(host) {
-            return fixed
-        }
-        let now = clock.coarseNow()
+    /// behind (1 to 10 ms). Known to be none only when that is known of every family of the options.
+    /// More than eight addresses: see ``CachedAddresses/isComplete``. What was reported of them counts
+    /// in ``cachedHost(for:)`` and ``resolve(_:families:patience:)``.
+    public func cachedAddresses(for host: HostName) -> CachedAddresses {
         let families = options.families
-        let sixes = families.contains(.ipv6) ? cached(host, .ipv6, now: now) : nil
-        let fours = families.contains(.ipv4) ? cached(host, .ipv4, now: now) : nil
-        guard let sixes, let fours else {
-            guard let known = sixes ?? fours else { return nil }
-            return known.isEmpty && families.count > 1 ? nil : known
+        guard families.count > 1 else {
+            return families.first.map { cachedAddresses(for: host, $0) } ?? CachedAddresses()
         }
-        return CachedAddresses(joining: sixes, fours)
+        let sixes = cachedAddresses(for: host, .ipv6)
+        let fours = cachedAddresses(for: host, .ipv4)
+        if sixes.isKnown, fours.isKnown { return CachedAddresses(joining: sixes, fours) }
+        // Of what is half known only addresses count.
+        if !sixes.isEmpty { return sixes }
+        return fours.isEmpty ? CachedAddresses() : fours
     }
 
     /// As ``cachedAddresses(for:)``, of one family.
     public func cachedAddresses(
         for host: HostName, _ family: IPAddress.Family
-    ) -> CachedAddresses? {
-        if !options.tables.isEmpty || !options.routes.isEmpty,
-            let (addresses, _) = fixedAddresses(host)
-        {
+    ) -> CachedAddresses {
+        if hasFixedAddresses, let (addresses, _) = fixedAddresses(host) {
             return CachedAddresses(
                 addresses.filter { $0.family == family }, secondsLeft: Resolver.fixedSeconds)
         }
-        return cached(host, family, now: clock.coarseNow())
-    }
-
-    private func cached(
-        _ host: HostName, _ family: IPAddress.Family, now: Monotonic
-    ) -> CachedAddresses? {
         let found = cache.addresses(
-            of: host, family, in: currentScope, now: now, staleness: staleSeconds)
-        if let found, found.wantsRefresh {
+            of: host, family, in: currentScope, now: clock.coarseNow(), staleness: staleSeconds)
+        if found.wantsRefresh {
             refresh(.addresses(of: host, family), isAhead: !found.isStale)
         }
         return found
-    }
-
-    private func fixedCached(_ host: HostName) -> CachedAddresses? {
-        guard let (addresses, _) = fixedAddresses(host) else { return nil }
-        return CachedAddresses(
-            addresses.filter { options.families.contains($0.family) },
-            secondsLeft: Resolver.fixedSeconds)
     }
 
     /// What is known of a host, with everything about where it came from, and the addresses in the

@@ -5,11 +5,6 @@ internal import HTTPDNSWire
 
 // What is kept, and how it stays fresh
 extension Resolver {
-    /// Seconds that an answer may be over and still be used; 0 when stale answers are off.
-    var staleSeconds: Int64 {
-        (options.staleAnswers?.maximumAge.wholeMilliseconds ?? 0) / 1_000
-    }
-
     /// How long the new answer is waited for before a stale one is given.
     var staleWait: Duration { options.staleAnswers?.after ?? .zero }
 

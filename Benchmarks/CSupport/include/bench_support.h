@@ -14,5 +14,9 @@ void httpdns_bench_trim(void);
 int64_t httpdns_bench_allocations(void);
 /// CPU time of this process so far, user and system.
 int64_t httpdns_bench_cpu_nanoseconds(void);
+/// CPU time of this thread so far.
+int64_t httpdns_bench_thread_nanoseconds(void);
+/// Runs `work` on so many threads of their own at once, each told its number; returns when all have ended.
+void httpdns_bench_on_threads(int count, void *context, void (*work)(void *context, int number));
 
 #endif

@@ -46,9 +46,9 @@ import Testing
         let second = try await resolver.lookup(question)
         #expect(second.isCached)
         #expect(source.asked == 1)
-        #expect(resolver.cachedAddresses(for: name).map(Array.init) == [try IPAddress("192.0.2.1")])
+        #expect(Array(resolver.cachedAddresses(for: name)) == [try IPAddress("192.0.2.1")])
         resolver.removeCachedAnswers()
-        #expect(resolver.cachedAddresses(for: name) == nil)
+        #expect(!resolver.cachedAddresses(for: name).isKnown)
     }
 
     @Test func `cancelling one of two waiters leaves the other its answer`() async throws {
