@@ -69,7 +69,7 @@ enum VendorCipher: String, CaseIterable, Sendable {
 @Suite struct CipherTests {
     @Test(.enabled(if: ProviderVectors.arePresent && LabHTTPDNSServer.speaksDES))
     func `Tencent's DES is the vendor's example, there and back`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let sealed = try ProviderVectors.text("tencent_des", "hex")
         let heard = try await lab.get("/d?dn=\(sealed)&id=1&alg=des&ttl=1&clientip=1")
@@ -80,7 +80,7 @@ enum VendorCipher: String, CaseIterable, Sendable {
 
     @Test(.enabled(if: ProviderVectors.arePresent))
     func `Tencent's AES opens the vectors, and openssl opens the answer`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         for name in ["hex", "ios_1_12_hex"] {
             let sealed = try ProviderVectors.text("tencent_aes", name)
@@ -94,7 +94,7 @@ enum VendorCipher: String, CaseIterable, Sendable {
     }
 
     @Test func `an account that demands an end of validity gets 401 without one`() async throws {
-        let lab = try VendorLab { settings in
+        let lab = try LabVendors { settings in
             for index in settings.accounts.indices {
                 settings.accounts[index].demandsTimestamp = true
             }
@@ -114,7 +114,7 @@ enum VendorCipher: String, CaseIterable, Sendable {
     @Test func `Tencent's client address may be encrypted or not, its configuration is`()
         async throws
     {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let name = Hex.encoded(try await VendorCipher.tencentAES.sealed("www.dnspod.cn"))
         let client = Hex.encoded(try await VendorCipher.tencentAES.sealed("198.51.100.1"))
@@ -132,7 +132,7 @@ enum VendorCipher: String, CaseIterable, Sendable {
     func `Aliyun's second interface opens the vectors and answers sealed`(
         mode: String
     ) async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let enc = try ProviderVectors.text("aliyun_v2_m\(mode)", "enc")
         let s = try ProviderVectors.text("aliyun_v2_m\(mode)", "s")
@@ -157,7 +157,7 @@ enum VendorCipher: String, CaseIterable, Sendable {
     func `Yunaq's AES is taken in both encodings, and answered in the same`(
         isHex: Bool
     ) async throws {
-        let lab = try VendorLab(at: 1_576_468_700)
+        let lab = try LabVendors(at: 1_576_468_700)
         defer { lab.stop() }
         let octets = try await VendorCipher.yunaq.sealed("www.yunaq.com")
         if ProviderVectors.arePresent {
@@ -178,7 +178,7 @@ enum VendorCipher: String, CaseIterable, Sendable {
     func `a damaged answer does not open with the right key`(
         fault: LabCipherFault
     ) async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         var ciphers = [(VendorCipher.tencentAES, "2", "aes")]
         if LabHTTPDNSServer.speaksDES { ciphers.append((.tencentDES, "1", "des")) }
@@ -195,7 +195,7 @@ enum VendorCipher: String, CaseIterable, Sendable {
     }
 
     @Test func `padding is bad in its last octet alone`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         lab.service.misbehave(.cipher(.badPadding))
         let name = Hex.encoded(try await VendorCipher.tencentAES.sealed("www.dnspod.cn"))
@@ -211,7 +211,7 @@ enum VendorCipher: String, CaseIterable, Sendable {
 
     @Test(arguments: [true, false])
     func `a flipped tag is all that is wrong`(isFlipped: Bool) async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         if isFlipped { lab.service.misbehave(.cipher(.flippedTag)) }
         let enc =

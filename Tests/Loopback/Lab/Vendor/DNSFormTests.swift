@@ -8,7 +8,7 @@ import Testing
     static let google = "/resolve?name=www.taobao.com&type=1"
 
     @Test func `each shape has its quirk`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let start = #""TC":false,"RD":true,"RA":true,"AD":false,"CD":false,"#
         let bodies: [(LabJSONShape, String)] = [
@@ -40,7 +40,7 @@ import Testing
     @Test func `Cloudflare's shape wants to be accepted, in a field or a parameter`()
         async throws
     {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let path = "/dns-query?name=www.taobao.com&type=a"
         #expect(try await lab.get(path).status == 400)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `Google's first parameter counts, and it can answer with a message`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let twice = try await lab.get("/resolve?name=www.taobao.com&name=www.a.com")
         #expect(twice.body.contains("192.0.2.20"))
@@ -78,7 +78,7 @@ import Testing
     @Test func `a padded query gets an answer padded to 468 octets, and its subnet is heard`()
         async throws
     {
-        let lab = try VendorLab { settings in
+        let lab = try LabVendors { settings in
             let name = try HostName("www.example.com")
             settings.table.entries[name]?.bySubnet = [
                 try AddressBlock("198.51.100.0/24"): [try IPAddress("192.0.2.99")]
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `options that run over their record are not read`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         for options: [UInt8] in [[0, 12, 0, 200], [0, 8, 0], [0, 8, 0, 2, 0, 1]] {
             let path = "/dns-query?dns=\(Base64.urlEncoded(query(options)))"

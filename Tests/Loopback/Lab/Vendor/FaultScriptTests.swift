@@ -9,7 +9,7 @@ import Testing
     static let path = "/139450/d?host=www.aliyun.com"
 
     @Test func `steps follow each other, then the rest holds`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         lab.service.play(
             [[.captivePortal], [.gzips, .ttl(.zero)], []],
@@ -31,7 +31,7 @@ import Testing
     @Test func `a long test forgets what it has seen, and goes on counting connections`()
         async throws
     {
-        let lab = try VendorLab(security: .tls(try TestAuthority().leaf(["a.example.test"])))
+        let lab = try LabVendors(security: .tls(try TestAuthority().leaf(["a.example.test"])))
         defer { lab.stop() }
         for _ in 0..<2 { #expect(try await lab.get(Self.path, ["-k"]).status == 200) }
         lab.service.forget()
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `a script for one form leaves the others alone`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         lab.service.misbehave([.status(500)], first: 1, only: [.aliyun])
         var statuses: [Int] = []
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `a changing schedule tells another address with each call`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         lab.service.misbehave(.schedule(.changing))
         let first = try await lab.get("/139450/ss").json()["service_ip"]
@@ -72,7 +72,7 @@ import Testing
     func `a service refuses for the reason it was told`(
         why: LabRefusal, status: Int, code: String
     ) async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         lab.service.misbehave(.refuses(why))
         for path in [Self.path, "/v2/d?id=100000&m=0&dn=www.aliyun.com", "/139450/ss"] {
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `a resolver's failure is told in the vendor's words`() async throws {
-        let lab = try VendorLab { settings in
+        let lab = try LabVendors { settings in
             settings.table.entries[try HostName("www.aliyun.com")]?.code = .serverFailure
         }
         defer { lab.stop() }
@@ -98,8 +98,8 @@ import Testing
         async throws
     {
         let root = try TestAuthority()
-        var settings = LabServiceSettings(table: try VendorLab.table())
-        settings.accounts = VendorLab.accounts()
+        var settings = LabServiceSettings(table: try LabVendors.table())
+        settings.accounts = LabVendors.accounts()
         let service = try LabHTTPDNSServer(
             names: ["dns.example.test"], authority: root, settings: settings)
         try service.start()
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `a server without an authority says that it has no bad certificates`() throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         #expect(!lab.service.canFail(.certificate(.selfSigned)))
         #expect(lab.service.canFail(.gzips))

@@ -35,7 +35,7 @@ import Testing
     func `each form has its own word for what is over`(
         form: LabServiceForm, status: Int, body: String
     ) async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         lab.service.misbehave(.refuses(.expired))
         let heard = try await lab.get(try #require(Self.paths[form]))
@@ -51,14 +51,14 @@ import Testing
     func `each form has its own status for too much`(
         form: LabServiceForm, status: Int
     ) async throws {
-        let lab = try VendorLab { $0.forms = [form] }
+        let lab = try LabVendors { $0.forms = [form] }
         defer { lab.stop() }
         lab.service.misbehave(.refuses(.overloaded))
         #expect(try await lab.get(try #require(Self.paths[form])).status == status)
     }
 
     @Test func `a clock that moves makes a right signature an expired one`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let sign = try await digest("www.aliyun.com-IAmASecret-1750000600")
         let path = "/139450/sign_d?host=www.aliyun.com&t=1750000600&s=\(sign)"
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `AliDNS's time is in seconds, for a time`() async throws {
-        let lab = try VendorLab { $0.forms = [.aliDNS] }
+        let lab = try LabVendors { $0.forms = [.aliDNS] }
         defer { lab.stop() }
         for (time, code) in [
             ("1750000000", "success"), ("1750000000000", "InvalidDuration"),
@@ -90,7 +90,7 @@ import Testing
     @Test func `Baidu's tag stands for its names, and its servers are told on request`()
         async throws
     {
-        let lab = try VendorLab { $0.tags = ["shop": ["www.a.com", "www.b.com"]] }
+        let lab = try LabVendors { $0.tags = ["shop": ["www.a.com", "www.b.com"]] }
         defer { lab.stop() }
         let sign = try await digest("shop-1234567890-1750000600")
         let heard = try await lab.get(

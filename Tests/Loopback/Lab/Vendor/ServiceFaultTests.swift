@@ -35,7 +35,7 @@ struct FaultCase: CustomTestStringConvertible, Sendable {
 
     @Test(arguments: cases)
     func `a fault shows while it holds, and only then`(one: FaultCase) async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let fault = try #require(LabServiceFault.named(one.testDescription))
         lab.service.misbehave([fault], first: 1)

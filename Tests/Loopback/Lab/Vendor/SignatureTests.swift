@@ -47,7 +47,7 @@ struct RefusedCase: CustomTestStringConvertible, Sendable {
     }
 
     func check(_ one: RefusedCase) async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let code = one.signed.isEmpty ? "" : try await digest(one.signed)
         let filled = { (text: String) in

@@ -29,7 +29,7 @@ struct VendorCase: CustomTestStringConvertible, Sendable {
     func `a question made by hand is answered in the vendor's words`(
         one: VendorCase
     ) async throws {
-        let lab = try VendorLab(at: one.time)
+        let lab = try LabVendors(at: one.time)
         defer { lab.stop() }
         let heard = try await lab.get(one.path, one.fields)
         #expect(heard.body == one.body)
@@ -38,7 +38,7 @@ struct VendorCase: CustomTestStringConvertible, Sendable {
     }
 
     @Test func `AliDNS answers who knows the key, in short or in full`() async throws {
-        let lab = try VendorLab(at: 1_614_927_253) { settings in
+        let lab = try LabVendors(at: 1_614_927_253) { settings in
             var account = LabAccount("100000", secret: "SECRET")
             account.accessKey = "AKID"
             settings.accounts = [account]
@@ -64,7 +64,7 @@ struct VendorCase: CustomTestStringConvertible, Sendable {
         // Source: Alibaba Cloud's own number for this nonce, secret and time.
         let path =
             "/7/ss?region=global&n=abcdef2345&t=1632912372&s=de7be63a9f19cf11e9d455d7d4f23cb4"
-        let lab = try VendorLab(at: 1_632_912_400)
+        let lab = try LabVendors(at: 1_632_912_400)
         defer { lab.stop() }
         let port = lab.service.port
         #expect(
@@ -87,7 +87,7 @@ struct VendorCase: CustomTestStringConvertible, Sendable {
     }
 
     @Test func `UCloud answers who writes the right Authorization`() async throws {
-        let lab = try VendorLab()
+        let lab = try LabVendors()
         defer { lab.stop() }
         let code = try await digest("a1-b1-1750000010-secret")
         let heard = try await lab.get(
@@ -111,7 +111,7 @@ struct VendorCase: CustomTestStringConvertible, Sendable {
     @Test func `Tencent's token counts over TLS alone`() async throws {
         let identity = try TestAuthority().leaf([.address(LabAddress.ipv4)])
         for (security, status) in [(LabSecurity.plain, 401), (.tls(identity), 200)] {
-            let lab = try VendorLab(security: security)
+            let lab = try LabVendors(security: security)
             let heard = try await lab.get("/d?dn=www.dnspod.cn&token=800654663&ttl=1", ["-k"])
             #expect(heard.status == status)
             #expect(heard.body == (status == 200 ? "192.0.2.1;192.0.2.2,60" : ""))
@@ -123,7 +123,7 @@ struct VendorCase: CustomTestStringConvertible, Sendable {
     @Test func `a server that speaks one form refuses in its words, and knows no other path`()
         async throws
     {
-        let lab = try VendorLab { $0.forms = [.qiniu] }
+        let lab = try LabVendors { $0.forms = [.qiniu] }
         defer { lab.stop() }
         #expect(try await lab.get("/resolve?name=a.example").body.contains("400006"))
         #expect(try await lab.get("/139450/d?host=www.aliyun.com").status == 404)
@@ -133,7 +133,7 @@ struct VendorCase: CustomTestStringConvertible, Sendable {
     @Test func `answers follow the subnet, and the log tells where clients said they are`()
         async throws
     {
-        let lab = try VendorLab { settings in
+        let lab = try LabVendors { settings in
             let name = try HostName("www.taobao.com")
             settings.table.entries[name]?.bySubnet = [
                 try AddressBlock("198.51.100.0/24"): [try IPAddress("192.0.2.99")],

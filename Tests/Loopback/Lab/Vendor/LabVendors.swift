@@ -33,7 +33,7 @@ struct Heard: Sendable {
 }
 
 /// A service with the accounts of the vendors' own examples, stopped at a moment.
-struct VendorLab {
+struct LabVendors {
     let service: LabHTTPDNSServer
 
     init(
