@@ -1,5 +1,5 @@
 package import HTTPDNSLookup
-package import HTTPDNSNames
+internal import HTTPDNSNames
 
 /// Reads the usual answer of Aliyun's single call in one pass over its octets, without a tree of
 /// values and without texts.
