@@ -52,7 +52,7 @@ extension AddressCodec {
 }
 
 /// What one body says: of each name, in each family.
-package struct AddressAnswers: Sendable {
+package struct AddressAnswers: Sendable, Hashable {
     /// Our address as the service saw it.
     package var clientAddress: IPAddress?
     private var named: [HostName: NamedAnswer] = [:]
@@ -105,7 +105,7 @@ package struct AddressAnswers: Sendable {
 }
 
 /// What a body says of one name.
-package struct NamedAnswer: Sendable {
+package struct NamedAnswer: Sendable, Hashable {
     var ipv4: FamilyAnswer?
     var ipv6: FamilyAnswer?
     /// What the service adds for the application.
@@ -129,7 +129,7 @@ package struct NamedAnswer: Sendable {
 }
 
 /// The addresses of one family.
-package struct FamilyAnswer: Sendable {
+package struct FamilyAnswer: Sendable, Hashable {
     var addresses: [IPAddress] = []
     /// How long they hold, or how long "none" does; nil when the answer does not say.
     var seconds: UInt32?

@@ -72,6 +72,18 @@ package struct AliyunCodec: AddressCodec {
     package func answers(
         in response: HTTPDNSResponse, to questions: [Question]
     ) throws(QueryFailure) -> AddressAnswers {
+        if response.isSuccess,
+            let answers = AliyunScan.answers(in: response.body, to: questions)
+        {
+            return answers
+        }
+        return try fullAnswers(in: response)
+    }
+
+    /// Every shape of answer, at leisure.
+    package func fullAnswers(
+        in response: HTTPDNSResponse
+    ) throws(QueryFailure) -> AddressAnswers {
         let body = try JSONBody.object(of: response)
         if let code = body["code"]?.string, body["host"] == nil, body["dns"] == nil {
             throw .rejected(code: try JSONBody.checked(code: code))

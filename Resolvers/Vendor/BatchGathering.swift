@@ -20,6 +20,8 @@ package struct BatchGathering: Sendable {
 
     package struct WaiterID: Sendable, Hashable {
         package let number: UInt64
+
+        package init(number: UInt64) { self.number = number }
     }
 
     package enum Action: Sendable, Hashable {

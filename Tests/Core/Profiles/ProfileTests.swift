@@ -128,7 +128,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("id", JSONValue.string("Test")), ("id", "other"), ("id", "a b"), ("kind", "dot"),
+            ("id", JSONValue.string("Test")), ("id", "other"), ("id", "a b"), ("kind", "doq"),
             ("url", "dns.example.test"), ("url", "ftp://dns.example.test/"), ("url", "https:///x"),
             ("url", "https://127.1/dns-query"), ("url", "https://u:p@dns.example.test/"),
             ("url", "https://dns.example.test/dns-query{?dns}"),

@@ -15,8 +15,9 @@ import Testing
 
     /// The servers, or the failure's label.
     private func outcome(_ body: String, status: Int = 200) throws -> String {
+        let codec = try codec()
         do throws(QueryFailure) {
-            let list = try codec().list(
+            let list = try codec.list(
                 in: Vendor.response(body, status: status), port: .https)
             return (list.isTurnedOff ? "off " : "")
                 + list.servers.map(\.description).joined(separator: " ")

@@ -2,6 +2,7 @@ import HTTPDNSExchange
 import HTTPDNSLookup
 import HTTPDNSNames
 import HTTPDNSPlatform
+import HTTPDNSTransport
 import HTTPDNSVendor
 import HTTPDNSWire
 import TestSupport
@@ -77,7 +78,10 @@ import Testing
     @Test func `a refused account is asked for once in an hour`() async throws {
         let service = try WrittenService { _ in ("403 No", #"{"code":"InvalidAccount"}"#) }
         let clock = MovedClock()
-        let backend = try VendorLab.backend(codec, [service.server]) { $0.clock = clock }
+        let backend = try VendorLab.backend(codec, [service.server]) {
+            $0.clock = clock
+            $0.alarms = clock
+        }
         for _ in 0..<3 {
             #expect(await VendorLab.outcome(backend, question) == "rejected InvalidAccount")
         }
@@ -102,7 +106,10 @@ import Testing
     ) async throws {
         let service = try WrittenService { _ in (status + "\r\n" + field, "") }
         let clock = MovedClock()
-        let backend = try VendorLab.backend(codec, [service.server]) { $0.clock = clock }
+        let backend = try VendorLab.backend(codec, [service.server]) {
+            $0.clock = clock
+            $0.alarms = clock
+        }
         #expect(await VendorLab.outcome(backend, question).hasPrefix("status"))
         #expect(await VendorLab.outcome(backend, question) == "resting")
         #expect(service.targets.count == 1)
@@ -113,7 +120,7 @@ import Testing
 
     @Test func `two back-ends of one account share its quota`() async throws {
         let service = try WrittenService.aliyun()
-        let clock = MovedClock()
+        let clock = MovedClock(isStopped: true)
         let quota = QuotaGuard(requestsPerSecond: 2, clock: clock)
         let backends = try (0..<2).map { _ in
             try VendorLab.backend(codec, [service.server]) { $0.quota = quota }

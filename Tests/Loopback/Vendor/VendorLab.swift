@@ -80,14 +80,28 @@ final class HeldAlarms: AlarmSource {
     }
 }
 
-/// Two clocks that a test moves.
-final class MovedClock: MonotonicSource, WallSource {
+/// Two clocks that a test moves, and alarms that follow them.
+final class MovedClock: MonotonicSource, WallSource, AlarmSource {
     private let seconds = Locked<Int64>(0)
-    private let start = SystemMonotonicClock().now()
+    private let stoppedAt: Monotonic?
+
+    /// - Parameter isStopped: moves when told, and by itself not at all.
+    init(isStopped: Bool = false) {
+        stoppedAt = isStopped ? SystemMonotonicClock().now() : nil
+    }
 
     func advance(seconds more: Int64) { seconds.withLock { $0 += more } }
 
-    func now() -> Monotonic { seconds.withLock { start.adding(seconds: $0) } }
+    func schedule(at moment: Monotonic, _ ring: @escaping @Sendable () -> Void) -> AlarmID {
+        let ahead = seconds.withLock { $0 }
+        return AlarmThread.shared.schedule(at: moment.adding(seconds: -ahead), ring)
+    }
+
+    func cancel(_ id: AlarmID) { AlarmThread.shared.cancel(id) }
+
+    func now() -> Monotonic {
+        (stoppedAt ?? SystemMonotonicClock().now()).adding(seconds: seconds.withLock { $0 })
+    }
     func now() -> WallTime {
         seconds.withLock { WallTime(secondsSince1970: 1_750_000_000 + $0) }
     }
