@@ -26,7 +26,7 @@ if inFlight == 0 || lookups == 0 || Port(arguments[1]) == nil {
     print("usage: BenchDoH PORT NAME ROOT.pem IN_FLIGHT LOOKUPS [callback|async|octets] [POST|GET]")
     exit(code: 2)
 }
-let port = Port(arguments[1])!
+guard let port = Port(arguments[1]) else { exit(code: 2) }
 let mode = arguments.count > 6 ? arguments[6] : "callback"
 let method: DoHMethod = arguments.count > 7 && arguments[7] == "GET" ? .get : .post
 let verifier = try OpenSSLVerifier(policy: TrustPolicy(roots: .file(arguments[3])))
@@ -37,9 +37,10 @@ let backend = try DoHBackend(
     url: HTTPURL(origin: origin, target: "/dns-query"),
     settings: DoHBackend.Settings(bootstrap: [address], verifier: verifier, method: method),
     transport: Transport())
+guard let route = Route(addresses: [address], port: port) else { exit(code: 2) }
 let client = StreamEngine.shared.client(
     for: SecureService(
-        host: origin.host, route: Route(addresses: [address], port: port)!, verifier: verifier,
+        host: origin.host, route: route, verifier: verifier,
         form: .http2(messages.head(authority: origin.authority))))
 
 // Names are made before the clock starts: parsing text is not what is measured.

@@ -141,7 +141,8 @@ package struct DoHMessages: Sendable, Hashable {
         }
         let testimony = try HTTPDNSLookup.testimony(
             fromWire: response.body, for: question, source: source)
-        return testimony.aged(seconds: Self.ageSeconds(response.age))
+        guard let age = response.age else { return testimony }
+        return testimony.aged(seconds: Self.ageSeconds(age))
     }
 
     /// Parameters are ignored. Source: RFC 8484 §6, RFC 9110 §8.3.1 (type names have no case).
@@ -160,8 +161,8 @@ package struct DoHMessages: Sendable, Hashable {
 
     /// How long an HTTP cache has held the answer. The first value counts; one that is no number
     /// says nothing. Source: RFC 9111 §5.1.
-    private static func ageSeconds(_ text: String?) -> UInt32 {
-        guard let text, !text.isEmpty,
+    private static func ageSeconds(_ text: String) -> UInt32 {
+        guard !text.isEmpty,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
         else { return 0 }
         // Too large a number is an answer that has expired. Source: RFC 9111 §1.2.2.

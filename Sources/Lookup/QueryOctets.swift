@@ -6,8 +6,8 @@ extension Question {
     /// nothing of the name. Source: RFC 8484 §4.1, RFC 8467 §4.1.
     ///
     /// What nearly every question is (a name and a type) is written at once; the rest goes the long way
-    /// through ``Message``. Because: a resolver under load encodes one for every lookup, and the long way
-    /// costs ten times as much. `Tests/Core/Lookup/QueryOctetsTests` holds the two against each other.
+    /// through ``Message``, which costs ten times as much; a resolver under load encodes one for every
+    /// lookup. `QueryOctetsTests` holds the two against each other.
     ///
     /// - Throws: ``WireError`` when it has no wire form, which no host name lacks.
     package func paddedQuery() throws(WireError) -> [UInt8] {

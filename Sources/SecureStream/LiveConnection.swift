@@ -83,9 +83,14 @@ final class LiveConnection {
         guard end == nil else { return }
         let address = Int(event.token & 0xFF) - 1
         guard let stream, address == streamAddress else { return dialled(address, now) }
-        if machine.isSettingUp { return shakeHands(stream, now) }
         isDirty = true
-        if event.isReadable { drain(stream, scratch, now) }
+        if machine.isSettingUp {
+            shakeHands(stream, now)
+            // What came with the end of the handshake is in OpenSSL's buffer: no event tells of it.
+            if machine.isServing, end == nil, stream.holdsMore { drain(stream, scratch, now) }
+        } else if event.isReadable {
+            drain(stream, scratch, now)
+        }
     }
 }
 
@@ -185,9 +190,10 @@ extension LiveConnection {
         }
         watch(stream, forWriting: false)
         heardAt = now
-        serverText = Endpoint(
-            address: service.route.addresses[streamAddress], port: service.route.port
-        ).description
+        serverText =
+            Endpoint(
+                address: service.route.addresses[streamAddress], port: service.route.port
+            ).description
         perform(machine.secured(now: now), now)
     }
 
@@ -242,8 +248,8 @@ extension LiveConnection {
         }
     }
 
-    /// The last gate, before every write: the peer is proven under the policy at this moment. What decides
-    /// has seconds, so it is asked once a second.
+    /// The last gate, before every write: the peer is proven under the policy at this moment. What
+    /// decides has seconds, so it is asked once a second.
     private func isProven(_ stream: TLSStream, _ now: Monotonic) -> Bool {
         let second = SystemWallClock().now()
         guard second != provenAt else { return true }

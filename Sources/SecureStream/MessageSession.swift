@@ -1,9 +1,9 @@
 /// DNS messages over a stream: many queries at a time, replies in any order. Confined to the engine's
 /// thread.
 ///
-/// Source: RFC 7766 §6.2.1 and §7, RFC 7858 §3.3. Ids are random and belong to one question at a time; the id
-/// of a question that nobody waits for any more stays taken until its reply comes, lest that be taken for
-/// another's.
+/// Source: RFC 7766 §6.2.1 and §7, RFC 7858 §3.3. Ids are random and belong to one question at a
+/// time; the id of a question that nobody waits for any more stays taken until its reply comes, lest
+/// that be taken for another's.
 final class MessageSession: StreamSession {
     private enum Holder {
         case waiting(StreamExchange)

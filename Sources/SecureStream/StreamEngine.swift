@@ -2,8 +2,8 @@ internal import HTTPDNSLookup
 package import HTTPDNSNames
 internal import HTTPDNSPlatform
 
-/// The one thread that speaks to resolvers over TLS. It starts with the first question and sleeps until a
-/// socket, a timer or a new order wakes it.
+/// The one thread that speaks to resolvers over TLS. It starts with the first question and sleeps until
+/// a socket, a timer or a new order wakes it.
 package final class StreamEngine: Sendable {
     /// The engine of the process.
     package static let shared = StreamEngine()
@@ -22,14 +22,16 @@ package final class StreamEngine: Sendable {
     /// What speaks to `service`: equal services under equal policies share a connection.
     package func client(for service: SecureService) -> StreamClient {
         let key = service.key
-        let lease = desks.withLock { desks -> DeskLease in
-            if let lease = desks[key]?.lease { return lease }
+        // Leases that others let go of meanwhile end when `known` does, outside the lock.
+        let (lease, known) = desks.withLock { desks -> (DeskLease, [DeskLease]) in
+            if let lease = desks[key]?.lease { return (lease, []) }
+            let known = desks.values.compactMap { $0.lease }
             desks = desks.filter { $0.value.lease != nil }
             let lease = DeskLease(ServiceDesk(service), mailbox)
             desks[key] = WeakDesk(lease: lease)
-            return lease
+            return (lease, known)
         }
-        return StreamClient(engine: self, lease: lease)
+        return withExtendedLifetime(known) { StreamClient(engine: self, lease: lease) }
     }
 
     /// Hands an order to the thread, which is started if need be.
@@ -91,8 +93,8 @@ package final class StreamClient: Sendable {
         self.lease = lease
     }
 
-    /// Sends a payload and calls back once, by `deadline`: on the engine's thread, or on the caller's when
-    /// the engine cannot take it. The callback must return at once; it may ask again.
+    /// Sends a payload and calls back once, by `deadline`: on the engine's thread, or on the caller's
+    /// when the engine cannot take it. The callback must return at once; it may ask again.
     @discardableResult
     package func ask(
         _ payload: [UInt8], deadline: Monotonic,
@@ -106,7 +108,8 @@ package final class StreamClient: Sendable {
     /// Ends an exchange, which is told ``QueryFailure/cancelled`` unless it had ended. Any thread.
     package func cancel(_ exchange: StreamExchange) { _ = engine.post(.cancel(exchange)) }
 
-    /// Sends a payload and waits for its reply, until `deadline`. Cancelling the task settles it at once.
+    /// Sends a payload and waits for its reply, until `deadline`. Cancelling the task settles it at
+    /// once.
     package func exchange(
         _ payload: [UInt8], deadline: Monotonic
     ) async -> StreamExchange.Outcome {

@@ -163,8 +163,8 @@ extension StreamLoop {
         else { return }
         while session.room > 0, let exchange = desk.popFirst() {
             guard session.submit(exchange) else {
-                desk.append(exchange)
                 connection.retire(now: now)
+                askAgain(exchange, "the connection takes no more questions")
                 break
             }
             exchange.carrier = connection

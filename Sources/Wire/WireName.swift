@@ -50,7 +50,8 @@ public struct WireName: Sendable, Hashable, CustomStringConvertible {
                     // A dot stands between two labels, and before the first one nothing.
                     guard index == 0 || text[index - 1] == 0x2E else { return false }
                     labelEnd = index + 1 + Int(octets[index])
-                } else if octets[index] == 0x2E || WireName.folded(octets[index]) != text[index - 1] {
+                } else if octets[index] == 0x2E || WireName.folded(octets[index]) != text[index - 1]
+                {
                     // A dot inside a label is not one between two.
                     return false
                 }

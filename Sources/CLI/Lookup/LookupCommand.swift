@@ -38,6 +38,7 @@ extension Command {
             RESOLVER:
               @192.0.2.1  @[2001:db8::1]:5353  @ns.example:53    plain DNS, TCP when cut short
               @udp://…  @tcp://…                                 the same, said outright
+              @tls://host[:port]                                 DoT (RFC 7858)
               @https://host[:port]/dns-query                     DoH (RFC 8484)
               @json+https://host/resolve                         JSON over HTTPS
               @system                                            this machine's own resolver

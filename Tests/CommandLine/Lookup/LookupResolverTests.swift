@@ -128,10 +128,14 @@ import Testing
         #expect(result.status == 9)
     }
 
-    @Test func `unbound answers over UDP, TCP and HTTPS`() async throws {
+    @Test func `unbound answers over UDP, TCP, TLS and HTTPS`() async throws {
         let unbound = try await UnboundServer.shared()
         let resolvers = [
             ["@127.0.0.1:\(unbound.dns)"], ["@tcp://127.0.0.1:\(unbound.dns)"],
+            [
+                "@tls://\(unbound.name):\(unbound.dot)", "--bootstrap", "127.0.0.1",
+                "--cacert", unbound.rootFile,
+            ],
             [
                 "@https://\(unbound.name):\(unbound.doh)/dns-query", "--bootstrap", "127.0.0.1",
                 "--cacert", unbound.rootFile,

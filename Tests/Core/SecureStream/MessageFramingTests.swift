@@ -38,7 +38,10 @@ import Testing
 
     @Test func `the longest message passes`() {
         let body = [UInt8](repeating: 7, count: 65_535)
-        #expect(fed([[0xFF, 0xFF] + body.prefix(40_000), Array(body.dropFirst(40_000))]).messages == [body])
+        #expect(
+            fed([[0xFF, 0xFF] + body.prefix(40_000), Array(body.dropFirst(40_000))]).messages == [
+                body
+            ])
     }
 }
 

@@ -56,7 +56,9 @@ import Testing
                 }
                 // One octet more, as soon as the window has room for it.
                 server.onFrame = { type, _, of in
-                    if type == 0x8, of == stream { server.frame(0x0, flags: 1, stream: stream, [0]) }
+                    if type == 0x8, of == stream {
+                        server.frame(0x0, flags: 1, stream: stream, [0])
+                    }
                 }
                 return
             }
@@ -176,7 +178,8 @@ import Testing
             // Data on a stream that was never opened.
             case 1: server.frame(0x0, flags: 0, stream: 99, [1])
             // A frame larger than allowed.
-            case 2: server.frame(0x0, flags: 0, stream: stream, [UInt8](repeating: 0, count: 20_000))
+            case 2:
+                server.frame(0x0, flags: 0, stream: stream, [UInt8](repeating: 0, count: 20_000))
             // Not HTTP/2 at all.
             case 3: server.link?.send(Array("HTTP/1.1 200 OK\r\n\r\n".utf8))
             // Field compression that refers to nothing.

@@ -62,7 +62,8 @@ final class HTTP2Script: LinkScript {
         let count = payload.count
         link?.send(
             [
-                UInt8(count >> 16 & 0xFF), UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF), type, flags,
+                UInt8(count >> 16 & 0xFF), UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF), type,
+                flags,
                 UInt8(stream >> 24 & 0x7F), UInt8(stream >> 16 & 0xFF), UInt8(stream >> 8 & 0xFF),
                 UInt8(stream & 0xFF),
             ] + payload)

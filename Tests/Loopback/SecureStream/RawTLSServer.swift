@@ -84,7 +84,11 @@ final class RawTLSServer: @unchecked Sendable {
     func stop() {
         var octet: UInt8 = 1
         _ = write(wakeEnds[1], &octet, 1)
-        _ = ended.waitAndTake { ended, _ in ended ? [true] : [] } until: { _ in nil }
+        _ = ended.waitAndTake { ended, _ in
+            ended ? [true] : []
+        } until: { _ in
+            nil
+        }
     }
 
     var record: Record { state.withLock { $0 } }
