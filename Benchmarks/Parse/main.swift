@@ -15,8 +15,14 @@ struct Body: Decodable {
     let ips: [String]
     let ipsv6: [String]
     let ttl: Int
-    let origin_ttl: Int
-    let client_ip: String
+    let originTTL: Int
+    let clientIP: String
+
+    enum CodingKeys: String, CodingKey {
+        case host, ips, ipsv6, ttl
+        case originTTL = "origin_ttl"
+        case clientIP = "client_ip"
+    }
 }
 
 let text = """
