@@ -10,7 +10,7 @@ import HTTPDNSPlatform
 import HTTPDNSWire
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4, let number = UInt16(arguments[1]), let port = Port(Int(number)),
+guard arguments.count == 4, let number = UInt16(arguments[1]), let port = Port(number),
     let flight = Int(arguments[2]), let total = Int(arguments[3]), flight > 0, total > 0
 else {
     print("usage: PlainBench PORT IN_FLIGHT LOOKUPS")
