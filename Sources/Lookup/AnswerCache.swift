@@ -103,7 +103,6 @@ extension AnswerCache {
             wantsRefresh: found.wantsRefresh)
         let form = arena.form(found.at)
         var start = arena.answerStart(found.at)
-        let width = family == .ipv4 ? 4 : 16
         var count = 0
         if form.contains(.isCompact) {
             let leading = form.contains(.hasTTL) ? 4 : 0
@@ -115,14 +114,15 @@ extension AnswerCache {
             start += 1
         }
         if count > CachedAddresses.capacity { addresses.markIncomplete() }
-        for position in 0..<min(count, CachedAddresses.capacity) {
-            let at = start + position * width
-            let first = arena.octets(at: at).byteSwapped
+        for _ in 0..<min(count, CachedAddresses.capacity) {
+            let first = arena.octets(at: start).byteSwapped
             switch family {
             case .ipv4: addresses.append(.ipv4, high: 0, low: first >> 32)
             case .ipv6:
-                addresses.append(.ipv6, high: first, low: arena.octets(at: at + 8).byteSwapped)
+                addresses.append(
+                    .ipv6, high: first, low: arena.octets(at: start + 8).byteSwapped)
             }
+            start += family == .ipv4 ? 4 : 16
         }
     }
 
