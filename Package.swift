@@ -231,6 +231,8 @@ let benchTargets: [Target] =
     : [
         .target(name: "CBenchSupport", path: "Benchmarks/CSupport"),
         benchTarget("Cache", ["Names", "Wire", "Lookup", "Platform", "Resolution"]),
+        benchTarget("Plain", ["Names", "Wire", "Lookup", "Platform", "Datagram"]),
+        benchTarget("Parse", ["Names", "Wire", "Lookup", "Vendor"]),
     ]
 
 let package = Package(

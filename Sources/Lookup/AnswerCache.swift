@@ -43,6 +43,11 @@ package struct AnswerCache: Sendable {
     /// Because: two reads are the fewest that a single visitor does not make.
     private static let usedReads: UInt64 = 2
     private static let maximumReads: UInt64 = 3
+    /// Because: these bits are set when all that is counted has reached its end, and the name is marked as
+    /// read.
+    private static let countedOut: UInt64 =
+        0xFF << CacheEntry.popularityShift | maximumReads << CacheEntry.readsShift
+        | CacheEntry.Mark.read
     /// Source: unbound's rule: the last tenth of the life.
     private static let prefetchShare: Int64 = 10
 
@@ -98,7 +103,6 @@ extension AnswerCache {
             wantsRefresh: found.wantsRefresh)
         let form = arena.form(found.at)
         var start = arena.answerStart(found.at)
-        let width = family == .ipv4 ? 4 : 16
         var count = 0
         if form.contains(.isCompact) {
             let leading = form.contains(.hasTTL) ? 4 : 0
@@ -110,14 +114,15 @@ extension AnswerCache {
             start += 1
         }
         if count > CachedAddresses.capacity { addresses.markIncomplete() }
-        for position in 0..<min(count, CachedAddresses.capacity) {
-            let at = start + position * width
-            let first = arena.octets(at: at).byteSwapped
+        for _ in 0..<min(count, CachedAddresses.capacity) {
+            let first = arena.octets(at: start).byteSwapped
             switch family {
             case .ipv4: addresses.append(.ipv4, high: 0, low: first >> 32)
             case .ipv6:
-                addresses.append(.ipv6, high: first, low: arena.octets(at: at + 8).byteSwapped)
+                addresses.append(
+                    .ipv6, high: first, low: arena.octets(at: start + 8).byteSwapped)
             }
+            start += family == .ipv4 ? 4 : 16
         }
     }
 
@@ -134,16 +139,25 @@ extension AnswerCache {
         let at = index.find(key, in: arena)
         guard at != 0 else { return nil }
         let moment = AnswerCache.milliseconds(now)
-        let left = arena.expiry(at) - moment
+        let word = arena.word(0, of: at)
+        let left = Int64(bitPattern: word >> CacheEntry.expiryShift) &- moment
         guard left > 0 else { return readStale(at, over: -left, now: moment, staleness) }
-        let reads = countRead(at)
+        // Writes only while there is something to count, so that readers of names in use leave the
+        // memory alone.
+        if word & AnswerCache.countedOut != AnswerCache.countedOut { countRead(at) }
         let isWanted =
-            arena.has(CacheEntry.Mark.forced, at)
-            || limits.prefetches && reads >= AnswerCache.usedReads
-                && left * AnswerCache.prefetchShare < Int64(arena.lifeSeconds(at)) * 1_000
+            word & CacheEntry.Mark.forced != 0 || limits.prefetches && isEnding(at, left: left)
         return Found(
-            at: at, secondsLeft: UInt32(truncatingIfNeeded: (left + 999) / 1_000),
+            at: at,
+            secondsLeft: UInt32(truncatingIfNeeded: UInt64(bitPattern: left &+ 999) / 1_000),
             isStale: false, wantsRefresh: isWanted && claim(at, now: moment))
+    }
+
+    /// A name in use, in the last part of its life.
+    private func isEnding(_ at: Int, left: Int64) -> Bool {
+        let reads = arena.word(0, of: at) >> CacheEntry.readsShift & AnswerCache.maximumReads
+        return reads >= AnswerCache.usedReads
+            && left * AnswerCache.prefetchShare < Int64(arena.lifeSeconds(at)) * 1_000
     }
 
     private mutating func readStale(
@@ -153,29 +167,21 @@ extension AnswerCache {
             if over / 1_000 >= max(staleness, limits.staleSeconds) { remove(at) }
             return nil
         }
-        _ = countRead(at)
+        countRead(at)
         return Found(
             at: at, secondsLeft: limits.staleReplySeconds, isStale: true,
             wantsRefresh: claim(at, now: now))
     }
 
-    /// Counts a read; how many there were since the answer was stored. Writes only while there is
-    /// something to count, so that readers of names in use leave the memory alone.
-    @inline(__always)
-    private mutating func countRead(_ at: Int) -> UInt64 {
-        let word = arena.word(0, of: at)
-        let reads = word >> CacheEntry.readsShift & AnswerCache.maximumReads
-        let popularity = word >> CacheEntry.popularityShift & 0xFF
-        guard
-            reads < AnswerCache.maximumReads || popularity < 0xFF
-                || word & CacheEntry.Mark.read == 0
-        else { return reads }
-        let more: UInt64 = reads < AnswerCache.maximumReads ? 1 : 0
-        arena.set(
-            0, of: at,
-            to: (word | CacheEntry.Mark.read) + more << CacheEntry.readsShift
-                + (popularity < 0xFF ? 1 : 0) << CacheEntry.popularityShift)
-        return reads + more
+    private mutating func countRead(_ at: Int) {
+        var word = arena.word(0, of: at) | CacheEntry.Mark.read
+        if word >> CacheEntry.readsShift & AnswerCache.maximumReads < AnswerCache.maximumReads {
+            word += 1 << CacheEntry.readsShift
+        }
+        if word >> CacheEntry.popularityShift & 0xFF < 0xFF {
+            word += 1 << CacheEntry.popularityShift
+        }
+        arena.set(0, of: at, to: word)
     }
 
     /// True for the one who may refresh now.
@@ -188,7 +194,7 @@ extension AnswerCache {
 
     @inline(__always)
     static func milliseconds(_ moment: Monotonic) -> Int64 {
-        max(0, moment.nanoseconds) / 1_000_000
+        Int64(bitPattern: UInt64(bitPattern: max(0, moment.nanoseconds)) / 1_000_000)
     }
 
     static func second(_ milliseconds: Int64) -> UInt32 {

@@ -144,8 +144,7 @@ struct CacheArena: Sendable {
         }
     }
 
-    /// Not inlined, so that the search around it keeps its few values in registers.
-    @inline(never)
+    @inline(__always)
     func matches(_ key: PackedKey, _ at: Int) -> Bool {
         guard words[at + 3] == key.word else { return false }
         let whole = key.octets.count >> 3

@@ -29,14 +29,16 @@ struct CacheIndex: Sendable {
     @inline(__always)
     func find(_ key: PackedKey, in arena: CacheArena) -> Int {
         let tag = CacheIndex.tag(key.hash)
-        var slot = Int(truncatingIfNeeded: key.hash) & mask
-        while fields[slot] != 0 {
-            if fields[slot] & 0xFF00_0000 == tag, arena.matches(key, place(slot)) {
-                return place(slot)
+        return fields.withUnsafeBufferPointer { fields in
+            let mask = fields.count &- 1
+            var slot = Int(truncatingIfNeeded: key.hash) & mask
+            while fields[slot] != 0 {
+                let place = Int(fields[slot] & 0xFF_FFFF)
+                if fields[slot] & 0xFF00_0000 == tag, arena.matches(key, place) { return place }
+                slot = (slot &+ 1) & mask
             }
-            slot = (slot + 1) & mask
+            return 0
         }
-        return 0
     }
 
     /// True when one entry more would make it too full.

@@ -2,8 +2,8 @@ public import HTTPDNSNames
 
 /// The addresses that a cache holds for a name, without memory of their own.
 ///
-/// Empty either because the cache knows that there is none, or because it knows nothing: ``isKnown`` says
-/// which. Not an optional, because unwrapping one copies the whole value.
+/// Empty either because the cache knows that there is none, or because it knows nothing:
+/// ``isKnown`` says which. Not an optional, because unwrapping one copies the whole value.
 ///
 /// The first eight stand in the value itself, so that neither finding nor reading them allocates. Where
 /// there are more, ``isComplete`` is false, and all of them come with the whole answer:

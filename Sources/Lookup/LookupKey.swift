@@ -1,5 +1,5 @@
-internal import HTTPDNSNames
-package import HTTPDNSWire
+package import HTTPDNSNames
+internal import HTTPDNSWire
 
 /// Who is asked and from where, as a small number: the resolver hands it out for a chain of sources
 /// on one network, and knows what it stands for.
@@ -35,14 +35,14 @@ package struct PackedKey {
     let tail: UInt64
     package let hash: UInt64
 
-    /// The key of a plain question for a name: recursion wanted, nothing else.
-    @inline(__always)
+    /// The key of the plain question for a name's addresses: recursion wanted, nothing else.
     package init(
-        name: UnsafeRawBufferPointer, type: RecordType, scope: LookupScope, hashing: KeyedHash
+        name: UnsafeRawBufferPointer, _ family: IPAddress.Family, scope: LookupScope,
+        hashing: KeyedHash
     ) {
         self.init(
-            octets: name, type: type, scope: scope, flags: PackedKey.wantsRecursion,
-            hashing: hashing)
+            octets: name, type: RecordType(rawValue: family == .ipv4 ? 1 : 28), scope: scope,
+            flags: PackedKey.wantsRecursion, hashing: hashing)
     }
 
     @inline(__always)

@@ -35,8 +35,8 @@ package final class Locked<State>: @unchecked Sendable {
     }
 }
 
-/// Several values, each behind a mutex of its own: for a state that many threads use at once and that can
-/// be divided. Each stands in lines of the processor's cache of its own.
+/// Several values, each behind a mutex of its own: for a state that many threads use at once and
+/// that can be divided. Each stands in lines of the processor's cache of its own.
 ///
 /// The same rules as for ``Locked``; no body takes a second of these locks.
 package final class LockedShards<State>: @unchecked Sendable {
@@ -71,8 +71,8 @@ package final class LockedShards<State>: @unchecked Sendable {
         shards.deallocate()
     }
 
-    /// Takes the lock of a position below ``count`` and lends its value until ``unlock(_:)``, for the few
-    /// places where a closure would cost more than what it does.
+    /// Takes the lock of a position below ``count`` and lends its value until ``unlock(_:)``, for the
+    /// few places where a closure would cost more than what it does.
     package func lock(_ position: Int) -> UnsafeMutablePointer<State> {
         precondition(position >= 0 && position < count, "no such shard")
         shards[position].mutex.lock()

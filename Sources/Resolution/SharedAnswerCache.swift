@@ -76,7 +76,7 @@ package final class SharedAnswerCache: Sendable {
         _ time: (now: Monotonic, staleness: Int64), into addresses: inout CachedAddresses
     ) {
         let key = PackedKey(
-            name: name, type: family == .ipv4 ? .a : .aaaa, scope: scope, hashing: hashing)
+            name: name, family, scope: scope, hashing: hashing)
         let position = shard(key.hash)
         shards.lock(position).pointee.readAddresses(
             key, family, now: time.now, staleness: time.staleness, into: &addresses)
