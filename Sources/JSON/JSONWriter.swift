@@ -46,6 +46,13 @@ package struct JSONWriter {
 
     private mutating func write(string: String) {
         octets.append(0x22)
+        // Nearly every string is plain: then its octets stand as they are.
+        guard string.utf8.contains(where: { $0 < 0x20 || $0 > 0x7E || $0 == 0x22 || $0 == 0x5C })
+        else {
+            octets.append(contentsOf: string.utf8)
+            octets.append(0x22)
+            return
+        }
         for scalar in string.unicodeScalars {
             switch scalar.value {
             case 0x22: put("\\\"")

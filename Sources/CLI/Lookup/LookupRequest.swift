@@ -62,7 +62,9 @@ package struct LookupSubject: Sendable, Hashable {
     /// As people read it, where that differs from ``asciiText``.
     package var unicodeText: String? {
         // Most names are not, and the conversion costs as much as printing them.
-        guard showsUnicode, let name = try? name.get(), name.text.contains("xn--") else {
+        guard showsUnicode, let name = try? name.get(),
+            name.labels.contains(where: { $0.hasPrefix("xn--") })
+        else {
             return nil
         }
         let text = IDNA.toUnicode(name)

@@ -149,6 +149,19 @@ import Testing
         #expect(none.status == 2)
     }
 
+    @Test func `what is read but not applied is told`() async throws {
+        let path = try file(#"{"routes": {"*.corp.test": "system"}, "strategy": "raced"}"#)
+        let result = try await httpdns(
+            "lookup", "ok.example.test", "A", zone.resolver, "--config", path, "--verbose")
+        #expect(
+            result.complaints.prefix(3) == [
+                "configuration: \(path)",
+                "note: \(path): routes are read, but not applied yet",
+                "note: \(path): strategies are read, but not applied yet",
+            ])
+        #expect(result.status == 0)
+    }
+
     @Test func `a file that is named and not there is a mistake`() async throws {
         let result = try await httpdns("lookup", "a.test", "--config", "/nowhere/c.json")
         #expect(
