@@ -83,8 +83,10 @@ public final class DatagramEngine: Sendable {
             case .stopped: return .refused(.misconfigured("the DNS engine was stopped"))
             case .running(let poll):
                 box.orders.append(order)
-                // The thread has yet to look at the orders before this one.
-                return box.orders.count > 1 ? .pending : .waken(poll)
+                // Awake, it looks at the orders before it sleeps.
+                guard box.isAsleep else { return .pending }
+                box.isAsleep = false
+                return .waken(poll)
             case .idle:
                 guard case .ask = order else { return .pending }
                 guard let poll = EventPoll(), start(poll) else {
@@ -109,11 +111,12 @@ public final class DatagramEngine: Sendable {
         let maximum = maximumQuestions
         return DetachedThread.start(named: "httpdns-dns") {
             var loop = DatagramLoop(poll: poll, maximumQuestions: maximum)
-            loop.run {
-                mailbox.withLock { $0.take() }
-            } publish: { statistics in
-                seen.withLock { $0 = statistics }
-            }
+            loop.run(
+                DatagramLoop.Door(
+                    take: { mailbox.withLock { $0.take() } },
+                    maySleep: { mailbox.withLock { $0.maySleep() } },
+                    awake: { mailbox.withLock { $0.isAsleep = false } },
+                    publish: { statistics in seen.withLock { $0 = statistics } }))
         }
     }
 
@@ -134,11 +137,19 @@ private struct Mailbox: Sendable {
 
     var phase = Phase.idle
     var orders: [DatagramOrder] = []
+    /// The thread waits, or is about to: it has to be woken.
+    var isAsleep = false
     private var lastID: UInt64 = 0
 
     mutating func nextID() -> DatagramQuestion.ID {
         lastID &+= 1
         return DatagramQuestion.ID(number: lastID)
+    }
+
+    mutating func maySleep() -> Bool {
+        if case .stopped = phase { return false }
+        isAsleep = orders.isEmpty
+        return isAsleep
     }
 
     mutating func take() -> DatagramLoop.Orders {

@@ -20,11 +20,6 @@ struct DatagramLoop {
         let exchange: AresExchange
     }
 
-    private enum UDPUse {
-        case errand(UDPErrand)
-        case watched(WatchedAnswer)
-    }
-
     /// How an attempt ended; told to its machine when that one is not in the middle of a step.
     private struct Ended {
         let owner: RunningQuestion
@@ -39,7 +34,9 @@ struct DatagramLoop {
     private var waiting = WaitingQuestions()
     private var running: [DatagramQuestion.ID: RunningQuestion] = [:]
     private var pool: SocketPool
-    private var udp: [SocketPool.Slot: UDPUse] = [:]
+    /// What each place of the pool waits for.
+    private var errands: [UDPErrand?] = []
+    private var random = HardNumbers()
     private var tcp: [UInt64: TCPErrand] = [:]
     private var ended: [Ended] = []
     private var timers = TimerHeap<DatagramQuestion.ID>()
@@ -56,22 +53,33 @@ struct DatagramLoop {
         pool = SocketPool(poll: poll, maximumSockets: maximumQuestions)
     }
 
-    /// Returns when the engine was stopped. `publish` is called after each round.
-    mutating func run(
-        takeOrders: () -> Orders, publish: (DatagramStatistics) -> Void
-    ) {
+    /// What the loop needs of its engine.
+    struct Door {
+        let take: () -> Orders
+        /// False when there are orders; true: who leaves one from here on wakes the poll.
+        let maySleep: () -> Bool
+        let awake: () -> Void
+        /// Called after each round in which something happened.
+        let publish: (DatagramStatistics) -> Void
+    }
+
+    /// Returns when the engine was stopped.
+    mutating func run(_ door: Door) {
         var published = DatagramStatistics()
         while true {
-            let orders = takeOrders()
+            let orders = door.take()
             for order in orders.orders { obey(order) }
             if orders.isLast { return stop() }
             startWaiting()
             statistics.socketsOpened = pool.opened
             if statistics != published {
                 published = statistics
-                publish(published)
+                door.publish(published)
             }
-            for event in poll.wait(until: nextMoment, now: clock.now()) { advance(event) }
+            let now = clock.now()
+            let events = poll.wait(until: door.maySleep() ? nextMoment : now, now: now)
+            door.awake()
+            for event in events { advance(event) }
             ringTimers()
         }
     }
@@ -160,8 +168,10 @@ extension DatagramLoop {
 
     /// The newest attempt had all its time.
     private mutating func markSilent(_ state: RunningQuestion, _ now: Monotonic) {
-        guard let token = state.tokens.last else { return }
-        let server = tcp[token].map { $0.attempt.server } ?? errand(token)?.attempt.server
+        guard state.question.plan.servers.count > 1, let token = state.tokens.last else { return }
+        let server =
+            tcp[token].map { $0.attempt.server }
+            ?? pool.slot(token).flatMap { errand($0) }?.attempt.server
         guard let server else { return }
         selection.silent(state.question.plan.servers[server], now: now)
     }
@@ -203,7 +213,8 @@ extension DatagramLoop {
         let plan = state.question.plan
         guard
             let message = DatagramReply.message(
-                asking: state.query.question, hasEDNS: attempt.hasEDNS, asksForAD: plan.asksForAD)
+                asking: state.query.question, id: random.next(), hasEDNS: attempt.hasEDNS,
+                asksForAD: plan.asksForAD)
         else {
             return fail(state, attempt, .fault("the question has no wire form"))
         }
@@ -220,7 +231,7 @@ extension DatagramLoop {
         let server = state.question.plan.servers[attempt.server]
         while true {
             do throws(DatagramSocket.Trouble) {
-                let slot = try pool.take(server)
+                let slot = try pool.take(server, &random)
                 do throws(DatagramSocket.Trouble) {
                     try pool.socket(slot)?.send(message)
                 } catch {
@@ -232,10 +243,10 @@ extension DatagramLoop {
                 }
                 statistics.sent += 1
                 lastUse = clock.now()
-                udp[slot] = .errand(
-                    UDPErrand(
-                        owner: state, attempt: attempt, server: server, message: message,
-                        sentAt: lastUse))
+                while errands.count <= slot.index { errands.append(nil) }
+                errands[slot.index] = UDPErrand(
+                    owner: state, attempt: attempt, server: server, message: message,
+                    sentAt: lastUse)
                 state.tokens.append(pool.token(slot))
                 return
             } catch {
@@ -279,7 +290,8 @@ extension DatagramLoop {
     private mutating func release(_ token: UInt64) {
         if token >= Self.tcpTokens {
             tcp[token] = nil
-        } else if let slot = pool.slot(token), udp.removeValue(forKey: slot) != nil {
+        } else if let slot = pool.slot(token), errand(slot) != nil {
+            errands[slot.index] = nil
             pool.close(slot)
         }
     }
@@ -296,19 +308,18 @@ extension DatagramLoop {
             return reportEnded()
         }
         guard let slot = pool.slot(event.token), let socket = pool.socket(slot) else { return }
-        let received = socket.receive(&buffer)
-        switch (udp[slot], received) {
+        switch (errand(slot), socket.receive(&buffer)) {
         case (_, .nothing): return
         case (nil, .datagram): statistics.unexpected += 1
         case (nil, .trouble): pool.close(slot)
-        case (.watched(let answer), .datagram(let octets)): compare(octets, with: answer)
-        case (.watched, .trouble): release(event.token)
-        case (.errand(let errand), .datagram(let octets)): take(octets, errand, slot)
-        case (.errand(let errand), .trouble(let word)):
-            statistics.refusals += 1
-            selection.refused(errand.server, now: clock.now())
+        case (let errand?, .datagram(let octets)): take(octets, errand, slot)
+        case (let errand?, .trouble(let word)):
+            let isWatched = errand.watched != nil
             errand.owner.tokens.removeAll { $0 == event.token }
             release(event.token)
+            guard !isWatched else { return }
+            statistics.refusals += 1
+            selection.refused(errand.server, now: clock.now())
             fail(errand.owner, errand.attempt, .network(word))
         }
         reportEnded()
@@ -327,44 +338,35 @@ extension DatagramLoop {
             statistics.notReplies += 1
             return
         }
+        if let answer = errand.watched { return compare(octets, with: answer) }
         let now = clock.now()
         statistics.replies += 1
         if octets[2] & 0x02 != 0 { statistics.truncated += 1 }
-        let nanoseconds = now.nanoseconds &- errand.sentAt.nanoseconds
-        selection.answered(errand.server, afterMicroseconds: nanoseconds / 1_000)
+        let question = errand.owner.question
+        if question.plan.servers.count > 1 {
+            let nanoseconds = now.nanoseconds &- errand.sentAt.nanoseconds
+            selection.answered(errand.server, afterMicroseconds: nanoseconds / 1_000)
+        }
         let token = pool.token(slot)
         errand.owner.tokens.removeAll { $0 == token }
-        udp[slot] = nil
-        let settled = step(errand.owner.question.id) { query, now in
+        errands[slot.index] = nil
+        let settled = step(question.id) { query, now in
             query.replied(errand.attempt, octets, sends: 1, now: now)
         }
         // Watching must not keep questions from starting.
-        if let watch = errand.owner.question.watch, case .success(let first) = settled,
+        if let watch = question.watch, case .success(let first) = settled,
             socketsInUse <= maximumQuestions / 2 + 1
         {
-            let until = now.adding(milliseconds: watch.milliseconds)
-            udp[slot] = .watched(
-                WatchedAnswer(
-                    errand: errand, watch: watch, first: first, firstAt: now, until: until))
-            watches.add(token, at: until)
+            errand.watched = WatchedAnswer(
+                watch: watch, hadEDNS: errand.attempt.hasEDNS, first: first, firstAt: now)
+            errands[slot.index] = errand
+            watches.add(token, at: now.adding(milliseconds: watch.milliseconds))
         } else {
             pool.giveBack(slot, now: now)
         }
     }
 
     private mutating func compare(_ octets: [UInt8], with answer: WatchedAnswer) {
-        switch answer.errand.verdict(octets) {
-        case .ours: break
-        case .wrongID:
-            statistics.wrongID += 1
-            return
-        case .wrongQuestion:
-            statistics.wrongQuestion += 1
-            return
-        case .notReply:
-            statistics.notReplies += 1
-            return
-        }
         guard let evidence = answer.evidence(octets, now: clock.now()) else {
             statistics.unexpected += 1
             return
@@ -384,8 +386,7 @@ extension DatagramLoop {
                 sends: gone.exchange.sends))
     }
 
-    private func errand(_ token: UInt64) -> UDPErrand? {
-        guard let slot = pool.slot(token), case .errand(let errand)? = udp[slot] else { return nil }
-        return errand
+    private func errand(_ slot: SocketPool.Slot) -> UDPErrand? {
+        slot.index < errands.count ? errands[slot.index] : nil
     }
 }

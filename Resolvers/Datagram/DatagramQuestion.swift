@@ -45,12 +45,25 @@ final class RunningQuestion {
 }
 
 /// What one UDP socket waits for. Owned by the engine's thread.
-struct UDPErrand {
+final class UDPErrand {
     let owner: RunningQuestion
     let attempt: DatagramQuery.Attempt
     let server: Endpoint
     let message: [UInt8]
     let sentAt: Monotonic
+    /// Set once it was answered, while more is listened for.
+    var watched: WatchedAnswer?
+
+    init(
+        owner: RunningQuestion, attempt: DatagramQuery.Attempt, server: Endpoint,
+        message: [UInt8], sentAt: Monotonic
+    ) {
+        self.owner = owner
+        self.attempt = attempt
+        self.server = server
+        self.message = message
+        self.sentAt = sentAt
+    }
 
     func verdict(_ reply: [UInt8]) -> ReplyCheck {
         // A name's wire form has two octets more than its text; type and class take four.
@@ -60,18 +73,17 @@ struct UDPErrand {
     }
 }
 
-/// A question that was answered, and whose socket still listens.
+/// The first answer to a question whose socket still listens.
 struct WatchedAnswer {
-    let errand: UDPErrand
     let watch: EvidenceWatch
+    let hadEDNS: Bool
     let first: Testimony
     let firstAt: Monotonic
-    let until: Monotonic
 
     /// What a further reply to the same query proves; nil when it says the same, or nothing.
     func evidence(_ reply: [UInt8], now: Monotonic) -> ForgedAnswerEvidence? {
         let read = DatagramReply.read(
-            reply, for: first.question, hadEDNS: errand.attempt.hasEDNS, from: first.source)
+            reply, for: first.question, hadEDNS: hadEDNS, from: first.source)
         guard case .testimony(let second) = read, ForgedAnswerEvidence.differs(first, second)
         else { return nil }
         return ForgedAnswerEvidence(

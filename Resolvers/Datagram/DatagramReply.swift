@@ -12,16 +12,14 @@ package enum DatagramReply: Sendable, Hashable {
     /// The server does not know EDNS: the same question must be put without it.
     case refusesEDNS
 
-    /// The message that asks `question`, with a fresh random id; nil when it has no wire form,
+    /// The message that asks `question`, with an id that nobody can guess; nil when it has no wire form,
     /// which no host name lacks.
     ///
     /// Over TCP, c-ares 1.34 puts an id of its own in place of ours; over UDP ours is what a forger
     /// must guess.
     package static func message(
-        asking question: Question, hasEDNS: Bool = true, asksForAD: Bool = false
+        asking question: Question, id: UInt16, hasEDNS: Bool = true, asksForAD: Bool = false
     ) -> [UInt8]? {
-        // The default generator is the system's own: getrandom(2).
-        let id = UInt16.random(in: .min ... .max)
         var asked = question
         if !hasEDNS {
             // These travel in the OPT record.

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include <sys/file.h>
+#include <sys/random.h>
 
 #include "chttpdns_system.h"
 
@@ -33,3 +34,5 @@ int httpdns_file_facts(const char *path, int descriptor, httpdns_file *facts) {
 }
 
 int httpdns_lock_descriptor(int descriptor) { return flock(descriptor, LOCK_EX); }
+
+int httpdns_random_octets(uint8_t *octets, size_t count) { return getentropy(octets, count); }

@@ -172,13 +172,16 @@ extension AnswerTable {
     private static func open(_ database: Database) throws(DatabaseFault) {
         try database.run(
             "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA secure_delete = ON")
-        guard try isOurs(database) else {
+        if try database.snapshot({ () throws(DatabaseFault) in try state(of: database) })
+            != .current
+        {
             try database.run("PRAGMA journal_mode = WAL")
             try database.transaction { () throws(DatabaseFault) in
                 // Another process may have made the tables while we waited.
-                if try !isOurs(database) { try database.run(tables) }
+                let state = try state(of: database)
+                if state == .older { try database.run("DROP TABLE IF EXISTS answer") }
+                if state != .current { try database.run(tables) }
             }
-            return try configure(database)
         }
         try configure(database)
     }
@@ -189,8 +192,15 @@ extension AnswerTable {
                 + "PRAGMA journal_size_limit = 1048576")
     }
 
-    /// False for a file without tables; an older version's have been dropped then.
-    private static func isOurs(_ database: Database) throws(DatabaseFault) -> Bool {
+    private enum State {
+        /// No tables at all.
+        case fresh
+        case older
+        case current
+    }
+
+    /// To be asked inside a transaction: its parts must be of one moment.
+    private static func state(of database: Database) throws(DatabaseFault) -> State {
         let found = try database.number("PRAGMA user_version") ?? 0
         let mark = try database.number("PRAGMA application_id") ?? 0
         let count = try database.number("SELECT count(*) FROM sqlite_schema") ?? 0
@@ -198,14 +208,12 @@ extension AnswerTable {
             guard count == 0 else {
                 throw .foreign("another program's tables are in it")
             }
-            return false
+            return .fresh
         }
         guard found <= version else {
             throw .foreign("a newer version of this library made it (schema \(found))")
         }
-        guard found < version else { return true }
-        try database.run("DROP TABLE IF EXISTS answer")
-        return false
+        return found < version ? .older : .current
     }
 
     /// Because: "HDNS", so that file(1) and we know the file again.

@@ -71,6 +71,21 @@ final class Database {
         }
     }
 
+    /// Reads what belongs together: as it was at one moment.
+    func snapshot<Result>(
+        _ body: () throws(DatabaseFault) -> Result
+    ) throws(DatabaseFault) -> Result {
+        try run("BEGIN")
+        do throws(DatabaseFault) {
+            let result = try body()
+            try run("COMMIT")
+            return result
+        } catch {
+            try? run("ROLLBACK")
+            throw error
+        }
+    }
+
     fileprivate func fault(_ status: Int32) -> DatabaseFault {
         switch status & 0xFF {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_CONSTRAINT,

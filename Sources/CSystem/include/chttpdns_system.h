@@ -95,6 +95,9 @@ int httpdns_file_facts(const char *_Nullable path, int descriptor, httpdns_file 
 /// Waits for the one lock on an open file or directory; closing it gives the lock back. 0, or -1.
 int httpdns_lock_descriptor(int descriptor);
 
+/// Octets that nobody can guess, from the system; at most 256. 0, or -1.
+int httpdns_random_octets(uint8_t *_Nonnull octets, size_t count);
+
 /// errno, for a module that imports no C library of its own.
 int httpdns_errno(void);
 /// The system's word for `error`, copied to `text`.

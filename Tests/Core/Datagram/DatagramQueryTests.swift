@@ -154,9 +154,9 @@ import Testing
         var question = question
         question.wantsDNSSEC = true
         question.clientSubnet = try AddressBlock("198.51.100.0/24")
-        let octets = try #require(DatagramReply.message(asking: question, hasEDNS: false))
+        let octets = try #require(DatagramReply.message(asking: question, id: 7, hasEDNS: false))
         #expect(try Message(decoding: octets).edns == nil)
-        let whole = try #require(DatagramReply.message(asking: question, asksForAD: true))
+        let whole = try #require(DatagramReply.message(asking: question, id: 7, asksForAD: true))
         #expect(try Message(decoding: whole).edns?.isDNSSECOK == true)
         #expect(try Message(decoding: whole).flags.isAuthenticData)
     }

@@ -10,7 +10,7 @@ import Testing
 
     init() throws {
         let question = Question(name: try HostName("shop.example.test"), type: .aaaa)
-        query = try #require(DatagramReply.message(asking: question))
+        query = try #require(DatagramReply.message(asking: question, id: 0xBEEF))
         questionOctets = question.name.text.utf8.count + 6
     }
 

@@ -72,4 +72,27 @@ import Testing
         #expect(complaints == ["", ""])
         try await check(path, finished: 1)
     }
+
+    private static func mayMount() async -> Bool {
+        let tried = try? await run("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"])
+        return tried?.status == 0
+    }
+
+    @Test(.enabled("a small disk needs rights that are not there") { await mayMount() })
+    func `a disk that is full is said once, and nobody waits for it`() async throws {
+        let directory = try TemporaryDirectory()
+        let script = "mount -t tmpfs -o size=300k none \"$1\" && exec \"$2\" keep \"$1/a.db\" 1"
+        let writer = try ChildProcess(
+            "unshare", ["-m", "sh", "-c", script, "sh", directory.path, TestChild.path])
+        let complaints = try await offPool {
+            // A round takes some 70 KB until the disk is full, and nothing from then on.
+            for _ in 0..<60 { #expect(writer.readLine() != nil) }
+            kill(writer.identifier, SIGKILL)
+            while writer.readLine() != nil {}
+            #expect(writer.awaitEnd() == 128 + SIGKILL)
+            return writer.readErrors().split(separator: "\n")
+        }
+        #expect(complaints.count == 1)
+        #expect(complaints.first?.contains("cannot be used for now") == true)
+    }
 }
