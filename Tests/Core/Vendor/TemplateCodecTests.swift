@@ -230,3 +230,36 @@ import Testing
                 == ["192.0.2.1 3", "2001:db8::1 3"])
     }
 }
+
+/// AliDNS with `short=1`: a bare array of addresses.
+@Suite struct TemplateAddressListTests {
+    private func codec() throws -> TemplateCodec {
+        let text = """
+            {"id":"short","title":"Short","kind":"template","url":"https://192.0.2.53",
+            "bootstrap":{"ipv4":["192.0.2.53"],"ipv6":[]},
+            "template":{"path":"/resolve","types":{"A":"1","AAAA":"28"},
+            "parameters":{"name":"{host}","type":"{types}","short":"1"},
+            "response":{"form":"addresses","code":{"path":"code"}}},
+            "needs":[],"supports":["A","AAAA"],"source":"https://example.test",
+            "date":"2026-11-30"}
+            """
+        let profile = try Profile.parse(file: "short.json", text: text)
+        return try TemplateCodec(
+            try #require(profile.template), credentials: TemplateCodec.Credentials())
+    }
+
+    @Test(arguments: [
+        (#"["192.0.2.1","192.0.2.2"]"#, "192.0.2.1 60, 192.0.2.2 60"), ("[]", "code 0"),
+        (#"["2001:db8::1"]"#, "code 0"), (#"["alias.test.","192.0.2.1"]"#, "malformed"),
+        (#"{"code":"InvalidTimestamp"}"#, "rejected InvalidTimestamp"), ("{}", "malformed"),
+        (#"["192.0.2.1""#, "malformed"), ("<html>", "malformed"),
+    ])
+    func `a bare list of addresses is read`(body: String, expected: String) throws {
+        let codec = try codec()
+        let question = try Vendor.question("a.test")
+        #expect(
+            try codec.request(for: question, now: Vendor.now).target
+                == "/resolve?name=a.test&short=1&type=1")
+        #expect(Vendor.outcome(codec, Vendor.response(body), question) == expected)
+    }
+}

@@ -1,0 +1,65 @@
+import HTTPDNS
+import HTTPDNSExchange
+import HTTPDNSLookup
+import HTTPDNSNames
+import HTTPDNSProfiles
+import HTTPDNSTransport
+import HTTPDNSTrust
+import Testing
+
+/// Back-ends are made here, never asked: no packet leaves.
+@Suite(.timeLimit(.minutes(1))) struct ProviderAssemblyTests {
+    private static let transport = Transport()
+
+    private func backend(
+        _ id: String, _ change: (inout ResolverDescription) throws -> Void
+    ) throws -> any ResolverBackend {
+        var description = try ResolverDescription(id)
+        description.bootstrap = [try IPAddress("127.0.0.1")]
+        try change(&description)
+        return try ResolverFactory(trust: TrustPolicy(), transport: Self.transport)
+            .backend(for: description)
+    }
+
+    private static let hex = Secret("00112233445566778899aabbccddeeff")
+
+    @Test(arguments: Profiles.all.filter { $0.kind != .udp && $0.kind != .dot }.map(\.id))
+    func `every provider has a back-end for who brings what it needs`(id: String) throws {
+        let profile = try #require(Profiles.named(id))
+        let backend = try backend(id) { description in
+            let asked = profile.needs + profile.takes
+            let isPair = profile.template?.uses(.accountSecond) == true
+            if asked.contains(.account) { description.account = isPair ? "1/2" : "1" }
+            if asked.contains(.secret) { description.secret = Self.hex }
+            if asked.contains(.key) { description.key = Self.hex }
+        }
+        #expect(profile.kind == .doh || backend.label == id)
+        #expect(backend.isAuthenticated == (profile.url?.origin.scheme == .https))
+    }
+
+    @Test(arguments: [
+        ("aliyun", "--account"), ("aliyun-v2", "--account"), ("baidu", "--account"),
+        ("volcengine", "--account"), ("dnspod-des", "--key-env"), ("dnspod-aes", "--key-env"),
+        ("qiniu", "--account"), ("alidns-paid", "--account"),
+    ])
+    func `what is missing is named with the option that gives it`(id: String, option: String) {
+        #expect {
+            _ = try backend(id) { _ in }
+        } throws: { "\($0)".contains(option) }
+    }
+
+    @Test func `only Aliyun keeps a list of servers`() {
+        #expect {
+            _ = try backend("baidu") {
+                $0.account = "1"
+                $0.secret = Self.hex
+                $0.serverListFile = "/nowhere"
+            }
+        } throws: { "\($0)".contains("only Aliyun") }
+    }
+
+    @Test func `a provider without addresses asks for them, one with them does not`() throws {
+        #expect(try ResolverDescription("qiniu").unresolvedHost?.text == "hdns.qnqcdn.net")
+        #expect(try ResolverDescription("aliyun").unresolvedHost == nil)
+    }
+}
