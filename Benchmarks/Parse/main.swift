@@ -50,4 +50,4 @@ for _ in 0..<times {
 }
 let computing = Double(httpdns_bench_cpu_nanoseconds() - computed)
 precondition(addresses == 3 * times)
-print("{\"name\":\"\(kind)\",\"ns\":\(Int(computing / Double(max(1, times))))}")
+print("{\"name\":\"\(kind)\",\"cpu_ns\":\(Int(computing / Double(max(1, times))))}")

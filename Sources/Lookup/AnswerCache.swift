@@ -43,8 +43,8 @@ package struct AnswerCache: Sendable {
     /// Because: two reads are the fewest that a single visitor does not make.
     private static let usedReads: UInt64 = 2
     private static let maximumReads: UInt64 = 3
-    /// Because: these bits are set when all that is counted has reached its end, and the name is marked as
-    /// read.
+    /// Because: these bits are set when all that is counted has reached its end, and the name is
+    /// marked as read.
     private static let countedOut: UInt64 =
         0xFF << CacheEntry.popularityShift | maximumReads << CacheEntry.readsShift
         | CacheEntry.Mark.read
