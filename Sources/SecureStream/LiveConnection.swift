@@ -167,7 +167,7 @@ extension LiveConnection {
             } else if isProtocolRefused, case .http2 = service.form {
                 perform(machine.misspoke(), now)
             } else {
-                refused(streamAddress, .untrusted("the TLS handshake failed: \(why)"), now)
+                refused(streamAddress, .unreachable("the TLS handshake failed: \(why)"), now)
             }
         case .done: secured(stream, now)
         }
