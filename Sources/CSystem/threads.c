@@ -1,6 +1,18 @@
 #define _GNU_SOURCE
 #include "chttpdns_system.h"
 
+void httpdns_mutex_init_brief(pthread_mutex_t *mutex) {
+#ifdef __GLIBC__
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+#else
+    pthread_mutex_init(mutex, NULL);
+#endif
+}
+
 void httpdns_condition_init_monotonic(pthread_cond_t *condition) {
 #ifdef __APPLE__
     pthread_cond_init(condition, NULL);

@@ -58,7 +58,7 @@ package final class LockedShards<State>: @unchecked Sendable {
                 byteCount: MemoryLayout<State>.stride, alignment: RawMutex.cacheLineOctets)
             let typed = place.bindMemory(to: State.self, capacity: 1)
             typed.initialize(to: state())
-            (shards + position).initialize(to: Shard(state: typed, mutex: RawMutex()))
+            (shards + position).initialize(to: Shard(state: typed, mutex: RawMutex(isBrief: true)))
         }
     }
 
@@ -102,10 +102,12 @@ package final class LockedShards<State>: @unchecked Sendable {
     /// Because: x86-64 and arm64 fetch lines of 64 octets, two at a time.
     static let cacheLineOctets = 128
 
-    init() {
+    /// - Parameter isBrief: held for so short that sleeping would cost more than trying again.
+    init(isBrief: Bool = false) {
         place = .allocate(
             byteCount: MemoryLayout<pthread_mutex_t>.size, alignment: RawMutex.cacheLineOctets)
-        pthread_mutex_init(place.bindMemory(to: pthread_mutex_t.self, capacity: 1), nil)
+        let mutex = place.bindMemory(to: pthread_mutex_t.self, capacity: 1)
+        if isBrief { httpdns_mutex_init_brief(mutex) } else { pthread_mutex_init(mutex, nil) }
     }
 
     private var mutex: UnsafeMutablePointer<pthread_mutex_t> {

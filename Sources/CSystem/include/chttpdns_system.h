@@ -41,6 +41,9 @@ void httpdns_queue_release(void *_Nonnull queue);
 void httpdns_condition_init_monotonic(pthread_cond_t *_Nonnull condition);
 /// Waits until signalled or until the monotonic clock reads `nanoseconds`.
 void httpdns_condition_wait_until(pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, int64_t nanoseconds);
+/// A mutex that is held for less than it takes to sleep: who finds it taken first tries again for a
+/// moment, where the C library can do that.
+void httpdns_mutex_init_brief(pthread_mutex_t *_Nonnull mutex);
 /// Starts a detached thread with all signals blocked, so that the application's handlers never run on it.
 int httpdns_thread_start_detached(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable context);
 void httpdns_thread_set_name(const char *_Nonnull name);
