@@ -134,7 +134,7 @@ let assembly: [Target] = [
         [
             "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
             "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "DoT", "Vendor",
-            "System", "Static", "Profiles", "Resolution", "Client",
+            "System", "Static", "Profiles", "Resolution", "Client", "Store",
         ], in: "Sources/HTTPDNS"),
     module("URLSession", ["", "Client", "Interception"]),
 ]

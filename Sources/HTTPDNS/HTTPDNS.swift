@@ -6,6 +6,7 @@ public import HTTPDNSNames
 internal import HTTPDNSOpenSSLTrust
 internal import HTTPDNSPublicSuffix
 public import HTTPDNSResolution
+internal import HTTPDNSStore
 internal import HTTPDNSSystem
 internal import HTTPDNSTransport
 public import HTTPDNSTrust
@@ -22,32 +23,50 @@ public struct HTTPDNS: Sendable {
     /// Finds addresses.
     public var resolver: Resolver { client.resolver }
 
+    /// Follows the network where the configuration asks for it.
+    private let follower: NetworkFollower?
+
     /// Puts everything together; opens no connection and reads no network.
     ///
     /// - Throws: ``SetupFault``: a resolver or trust setting that cannot work.
     public init(_ configuration: HTTPDNSConfiguration = HTTPDNSConfiguration()) throws(SetupFault) {
         let transport = Transport()
+        let resolver = try HTTPDNS.resolver(configuration, transport)
+        let verifier = try ResolverFactory.verifier(configuration.trust)
+        let isPublicSuffix: @Sendable (HostName) -> Bool = { PublicSuffix.isPublicSuffix($0) }
+        client = HTTPDNSClient(
+            resolver: resolver,
+            parts: HTTPDNSClient.Parts(
+                transport: transport, verifier: verifier,
+                cookies: CookieBox(isPublicSuffix: isPublicSuffix),
+                toASCII: { (text) throws(NameError) in try IDNA.toASCII(text) },
+                isPublicSuffix: isPublicSuffix, version: configuration.highestVersion))
+        follower = configuration.followsNetwork ? NetworkFollower(resolver) : nil
+    }
+
+    private static func resolver(
+        _ configuration: HTTPDNSConfiguration, _ transport: Transport
+    ) throws(SetupFault) -> Resolver {
         let factory = try ResolverFactory(trust: configuration.resolverTrust, transport: transport)
-        var sources: [any ResolverBackend] = []
-        for description in configuration.resolvers {
-            sources.append(try factory.backend(for: description))
-        }
-        sources += configuration.customResolvers
         var options = configuration.resolverOptions
         if !configuration.overrides.isEmpty {
             options.tables.insert(
                 FixedHostTable(configuration.overrides, label: "override"), at: 0)
         }
         if configuration.usesHostsFile { options.tables.append(SystemHostTable.shared) }
-        let verifier = try ResolverFactory.verifier(configuration.trust)
-        let isPublicSuffix: @Sendable (HostName) -> Bool = { PublicSuffix.isPublicSuffix($0) }
-        client = HTTPDNSClient(
-            resolver: Resolver(sources: sources, bypass: SystemBackend(), options: options),
-            parts: HTTPDNSClient.Parts(
-                transport: transport, verifier: verifier,
-                cookies: CookieBox(isPublicSuffix: isPublicSuffix),
-                toASCII: { (text) throws(NameError) in try IDNA.toASCII(text) },
-                isPublicSuffix: isPublicSuffix, version: configuration.highestVersion))
+        let reports = StoreReports()
+        if let path = configuration.storePath, options.store == nil {
+            options.store = SQLiteAnswerStore(path: path) { reports.tell($0.description) }
+        }
+        let resolver = Resolver(
+            sources: try factory.backends(for: configuration.resolvers)
+                + configuration.customResolvers,
+            bypass: SystemBackend(),
+            routed: try factory.backends(for: configuration.routedResolvers)
+                + configuration.customRoutedResolvers,
+            options: options)
+        reports.pass(to: resolver)
+        return resolver
     }
 }
 
@@ -60,6 +79,16 @@ public struct HTTPDNSConfiguration: Sendable {
     public var resolverOptions = ResolverOptions()
     /// Addresses that replace resolution for a host; never its identity.
     public var overrides: [HostName: [IPAddress]] = [:]
+    /// Resolvers that only ``ResolverOptions/routes`` lead to.
+    public var routedResolvers: [ResolverDescription] = []
+    /// Back-ends of the application's own that only ``ResolverOptions/routes`` lead to, by label.
+    public var customRoutedResolvers: [any ResolverBackend] = []
+    /// Notices when the machine is on another network, and tells the resolver: see
+    /// ``Resolver/networkDidChange(_:)``. Linux only; elsewhere the application tells it.
+    public var followsNetwork = false
+    /// A file that keeps answers over a restart, of mode 0600; made when it is missing. What goes wrong
+    /// with it is told as ``ResolverEvent/storeFailed(_:)`` and costs no lookup. Nil: none.
+    public var storePath: String?
     /// Answers from the system's hosts file first, as all programs on the machine do.
     public var usesHostsFile = true
     /// What origins must prove, besides their names.

@@ -15,6 +15,8 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
         case doh(HTTPURL)
         case jsonDoH(HTTPURL)
         case system
+        /// The servers that resolv.conf names, asked directly.
+        case resolvConf
         case provider(Profile)
     }
 
@@ -75,6 +77,10 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
     /// The system's own resolver, hosts file included.
     public static let system = ResolverDescription(kind: .system)
 
+    /// The servers of the system's `resolv.conf`, asked directly: any record type, with TTLs, and
+    /// without the hosts file. The file is followed when it changes.
+    public static let resolvConf = ResolverDescription(kind: .resolvConf)
+
     public var description: String {
         switch kind {
         case .datagram(let host, let port, let isTCPOnly):
@@ -84,6 +90,7 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
         case .doh(let url): url.origin.description + url.target
         case .jsonDoH(let url): "json+" + url.origin.description + url.target
         case .system: "system"
+        case .resolvConf: "resolv.conf"
         case .provider(let profile): profile.id
         }
     }
@@ -95,7 +102,7 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
             switch kind {
             case .datagram(let host, _, _), .dot(let host, _): host
             case .doh(let url), .jsonDoH(let url): url.origin.host
-            case .system: nil
+            case .system, .resolvConf: nil
             case .provider(let profile):
                 endpoint?.origin.host
                     ?? (profile.bootstrap.isEmpty ? profile.url?.origin.host : nil)
@@ -123,6 +130,7 @@ extension ResolverDescription {
         let trouble = { (reason: String) in DescriptionError(text: text, reason: reason) }
         guard !text.isEmpty else { throw trouble("nothing stands there") }
         if text == "system" { return .system }
+        if text == "resolv.conf" { return .resolvConf }
         guard let separator = text.range(ofSeparator: "://") else {
             if let profile = Profiles.named(text) { return .provider(profile) }
             return try server(text[...], isTCPOnly: false, of: text)

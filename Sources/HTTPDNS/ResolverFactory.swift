@@ -37,6 +37,15 @@ package struct ResolverFactory: Sendable {
     }
 
     /// - Throws: ``SetupFault/resolver(_:_:)``: what is missing, and how to give it.
+    func backends(
+        for descriptions: [ResolverDescription]
+    ) throws(SetupFault) -> [any ResolverBackend] {
+        var backends: [any ResolverBackend] = []
+        for description in descriptions { backends.append(try backend(for: description)) }
+        return backends
+    }
+
+    /// - Throws: ``SetupFault/resolver(_:_:)``: what is missing, and how to give it.
     package func backend(
         for description: ResolverDescription
     ) throws(SetupFault) -> any ResolverBackend {
@@ -59,6 +68,7 @@ package struct ResolverFactory: Sendable {
         case .datagram(let host, let port, let isTCPOnly):
             return datagram(addresses(description, of: host), port, isTCPOnly, description)
         case .system: return SystemBackend()
+        case .resolvConf: return ResolvConfBackend()
         case .provider(let profile) where profile.kind == .udp:
             return datagram(servers(of: profile, description), .dns, false, description)
         case .dot, .doh, .jsonDoH, .provider: return nil
@@ -75,7 +85,8 @@ package struct ResolverFactory: Sendable {
         }
         if let plain = ResolverFactory.trustlessBackend(for: description) { return plain }
         switch description.kind {
-        case .datagram, .system: throw .unexpected("ResolverFactory: plain DNS without a back-end")
+        case .datagram, .system, .resolvConf:
+            throw .unexpected("ResolverFactory: plain DNS without a back-end")
         case .dot(let host, let port):
             return try DoTBackend(
                 host: host, port: port, bootstrap: description.bootstrap, verifier: verifier)

@@ -50,6 +50,9 @@ final class EventHub: Sendable {
 extension Resolver {
     func emit(_ event: ResolverEvent) { events.emit(event) }
 
+    /// Tells an event of what the resolver was put together with.
+    package func tell(_ event: ResolverEvent) { events.emit(event) }
+
     /// Everything that happens from now on. A listener that is too slow misses the oldest; it ends
     /// with the task that reads it.
     public var eventStream: AsyncStream<ResolverEvent> { events.stream() }
@@ -61,7 +64,7 @@ extension Resolver {
     public func sourceStates() -> [SourceState] {
         let now = clock.now()
         let health = state.withLock { $0.health }
-        return (sources + (bypass.map { [$0] } ?? [])).map { source in
+        return everySource.map { source in
             let health = health[source.label] ?? SourceHealth()
             let breaker: SourceState.Breaker =
                 switch health.state {

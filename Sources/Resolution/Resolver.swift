@@ -12,6 +12,8 @@ public final class Resolver: Sendable {
     public let sources: [any ResolverBackend]
     /// Who is asked for names that ``ResolverOptions/routes`` lets pass the chain by: the system.
     public let bypass: (any ResolverBackend)?
+    /// Sources that only a rule of ``ResolverOptions/routes`` leads to.
+    public let routed: [any ResolverBackend]
     public let options: ResolverOptions
 
     package let clock: any MonotonicSource
@@ -27,19 +29,22 @@ public final class Resolver: Sendable {
     /// A resolver that asks `sources` in the way that `options` say until one has an answer.
     public convenience init(
         sources: [any ResolverBackend], bypass: (any ResolverBackend)? = nil,
-        options: ResolverOptions = ResolverOptions()
+        routed: [any ResolverBackend] = [], options: ResolverOptions = ResolverOptions()
     ) {
         self.init(
-            sources: sources, bypass: bypass, options: options, clock: SystemMonotonicClock(),
+            sources: sources, bypass: bypass, routed: routed, options: options,
+            clock: SystemMonotonicClock(),
             alarms: AlarmThread.shared)
     }
 
     package init(
         sources: [any ResolverBackend], bypass: (any ResolverBackend)? = nil,
-        options: ResolverOptions, clock: any MonotonicSource, alarms: any AlarmSource
+        routed: [any ResolverBackend] = [], options: ResolverOptions,
+        clock: any MonotonicSource, alarms: any AlarmSource
     ) {
         self.sources = sources
         self.bypass = bypass
+        self.routed = routed
         self.options = options
         self.clock = clock
         self.alarms = alarms

@@ -219,8 +219,7 @@ extension Resolver {
             return Set(state.hot.keys)
         }
         enter(network: network)
-        for source in sources { source.networkDidChange() }
-        bypass?.networkDidChange()
+        for source in everySource { source.networkDidChange() }
         emit(.networkChanged)
         for name in hot.sorted() { askAgain(for: name) }
         for question in popular where !hot.contains(question.name) {

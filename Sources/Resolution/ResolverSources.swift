@@ -19,9 +19,7 @@ extension Resolver {
             chosen = bypass.map { [$0] } ?? []
             isRouted = true
         case .sources(let labels)?:
-            chosen = labels.compactMap { label in
-                sources.first { $0.label == label } ?? (bypass?.label == label ? bypass : nil)
-            }
+            chosen = labels.compactMap { label in everySource.first { $0.label == label } }
             isRouted = true
         case .fixed?, nil: break
         }
@@ -33,6 +31,9 @@ extension Resolver {
         }
         return (planned, rules)
     }
+
+    /// Those of the chain, those that rules lead to, and the system.
+    var everySource: [any ResolverBackend] { sources + routed + (bypass.map { [$0] } ?? []) }
 
     private func plannedSource(
         _ source: any ResolverBackend, now: Monotonic, in state: borrowing ResolverState

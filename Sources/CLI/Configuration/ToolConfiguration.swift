@@ -47,15 +47,7 @@ package struct ToolConfiguration: Sendable {
             file: path, isOpenToOthers: file.isOpenToOthers
         ).configuration(file.text)
         if arguments.has(.verbose) { console.note("configuration: \(path)") }
-        for member in configuration.unapplied {
-            console.note("note: \(path): \(member) are read, but not applied yet")
-        }
         return configuration
-    }
-
-    /// Members that a resolver cannot be told yet.
-    private var unapplied: [String] {
-        [routes.isEmpty ? nil : "routes", strategy == nil ? nil : "strategies"].compactMap { $0 }
     }
 
     /// Source: XDG Base Directory Specification 0.8: a relative path there is to be ignored.
@@ -79,7 +71,11 @@ package struct ToolConfiguration: Sendable {
     }
 
     /// The options of a resolver that follow the file.
-    package var resolverOptions: ResolverOptions { ResolverOptions() }
+    package var resolverOptions: ResolverOptions {
+        var options = ResolverOptions()
+        if let strategy { options.strategy = strategy }
+        return options
+    }
 
     /// The configured resolver of that name; letters of either case.
     package func resolver(named name: String) -> ConfiguredResolver? {

@@ -29,11 +29,20 @@ final class CacheSession: Sendable {
     private static func options(_ settings: CacheSettings) -> ResolverOptions {
         var options = ResolverOptions()
         options.patience = .milliseconds(settings.patienceMilliseconds)
+        options.lifeRules.all.minimumSeconds = UInt32(clamping: settings.minimumTTL)
+        options.lifeRules.all.maximumSeconds = settings.maximumTTL.map { UInt32(clamping: $0) }
+        options.addressPolicy = .off
+        // The vectors' time leaps; what is asked ahead of a leap belongs to no step of theirs.
+        options.refreshesPopular = false
+        guard settings.servesExpired else { return options }
+        var stale = StaleAnswers(
+            // Without a bound in the scenario: longer than any of them lasts.
+            maximumAge: .seconds(settings.maximumStale ?? Int64(AnswerLife.maximumSeconds)),
+            after: .milliseconds(settings.clientTimeout ?? 0))
+        if let seconds = settings.staleTTL { stale.ttlSeconds = UInt32(clamping: seconds) }
+        options.staleAnswers = stale
         return options
     }
-
-    /// Whether an answer is one whose time was over.
-    private static func isStale(_ answer: LookupAnswer) -> Bool { false }
 
     /// Asks at a moment of the scenario; blocks the calling thread until there is an end.
     func resolve(_ question: Question, nowSeconds: Int64) -> JSONObject {
@@ -77,7 +86,7 @@ final class CacheSession: Sendable {
                         .string(value(record)),
                     ]
                 }),
-            "stale": .bool(CacheSession.isStale(answer)),
+            "stale": .bool(answer.isStale),
         ]
     }
 
@@ -124,6 +133,7 @@ private struct ShiftedBackend: ResolverBackend {
 
     var label: String { backend.label }
     var isAuthenticated: Bool { backend.isAuthenticated }
+    var isLocal: Bool { backend.isLocal }
     var supportedTypes: Set<RecordType>? { backend.supportedTypes }
 
     func ask(

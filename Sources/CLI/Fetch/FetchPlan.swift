@@ -4,7 +4,6 @@ package import HTTPDNSExchange
 internal import HTTPDNSIDNA
 package import HTTPDNSNames
 internal import HTTPDNSProfiles
-package import HTTPDNSResolution
 package import HTTPDNSTrust
 
 /// What one `fetch` is to do, read from its arguments. Pure but for the file of `--data`.
@@ -14,7 +13,7 @@ package struct FetchPlan: Sendable {
     package let resolvers: ResolverArguments
     package let overrides: [HostName: [IPAddress]]
     package let trust: TrustPolicy
-    package let resolverOptions: ResolverOptions
+    package let configuration: ToolConfiguration
     package let timeout: Duration?
     /// Nil: standard output.
     package let file: String?
@@ -44,7 +43,7 @@ package struct FetchPlan: Sendable {
         resolvers = FetchPlan.trusting(
             arguments, try ResolverArguments(named, arguments, configuration, console))
         overrides = configuration.overrides.merging(try FetchPlan.overrides(arguments)) { $1 }
-        resolverOptions = configuration.resolverOptions
+        self.configuration = configuration
         trust = try FetchPlan.trust(arguments, for: url.origin.host)
         file = arguments.value(.output).flatMap { $0 == "-" ? nil : $0 }
         includesHead = arguments.has(.include)

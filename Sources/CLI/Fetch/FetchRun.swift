@@ -29,12 +29,15 @@ struct FetchRun {
         var configuration = HTTPDNSConfiguration()
         configuration.overrides = plan.overrides
         configuration.trust = plan.trust
-        configuration.resolverOptions = plan.resolverOptions
+        configuration.resolverOptions = plan.configuration.resolverOptions
         let patience = plan.timeout ?? ExchangeLimits().resolve
         let deadline = SystemMonotonicClock().now().adding(
             milliseconds: Int64(patience / .milliseconds(1)))
         let maker = BackendMaker(console: console)
         configuration.resolvers = []
+        try await ConfiguredRoutes(
+            configuration: plan.configuration, maker: maker, console: console, deadline: deadline
+        ).apply(to: &configuration)
         for resolver in plan.resolvers.resolvers {
             do throws(QueryFailure) {
                 configuration.customResolvers.append(

@@ -78,6 +78,12 @@ extension LookupDriver {
         settings.resolvers = []
         settings.overrides = configuration.overrides
         settings.resolverOptions = configuration.resolverOptions
+        // What was answered is shown; refusing it is the business of those who connect.
+        settings.resolverOptions.addressPolicy = .off
+        try await ConfiguredRoutes(
+            configuration: configuration, maker: maker, console: console,
+            deadline: bootstrapDeadline
+        ).apply(to: &settings) { observed($0, journal) }
         var fault: CommandFault?
         for resolver in resolvers.resolvers {
             do throws(QueryFailure) {

@@ -23,6 +23,7 @@ extension LookupReport {
         object["authenticData"] = .bool(
             !answered.isEmpty && answered.allSatisfy(\.testimony.isAuthenticData))
         object["resolver"] = .string(answerSource?.resolver ?? source.label)
+        object["stale"] = .bool(parts.contains { (try? $0.result.get())?.isStale == true })
         object["transport"] = LookupReport.text(
             isCached ? "cache" : answerSource?.transport.rawValue ?? source.transport)
         object["server"] = LookupReport.text(answerSource?.server ?? source.server)

@@ -162,7 +162,10 @@ struct ObservedBackend: ResolverBackend {
 
     var label: String { backend.label }
     var isAuthenticated: Bool { backend.isAuthenticated }
+    var isLocal: Bool { backend.isLocal }
     var supportedTypes: Set<RecordType>? { backend.supportedTypes }
+
+    func networkDidChange() { backend.networkDidChange() }
 
     func ask(
         _ question: Question, deadline: Monotonic

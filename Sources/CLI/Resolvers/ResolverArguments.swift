@@ -83,7 +83,7 @@ package struct ResolverArguments: Sendable {
     }
 
     /// The resolver that a text names: one of the configuration, or by itself.
-    private static func resolver(
+    static func resolver(
         _ text: String, _ configuration: ToolConfiguration, _ console: Console
     ) throws(CommandFault) -> NamedResolver {
         if let configured = configuration.resolver(named: text) {
@@ -237,7 +237,7 @@ private struct Settings {
             profile.bootstrap.first.map {
                 .datagram(.address($0), port ?? .dns, isTCPOnly: isTCPOnly)
             } ?? kind
-        case .system, .provider: kind
+        case .system, .resolvConf, .provider: kind
         }
     }
 
@@ -262,7 +262,7 @@ extension ResolverDescription {
     /// Whether an option changes how this resolver is asked.
     func uses(_ rule: OptionRule) -> Bool {
         switch (rule, kind) {
-        case (.bootstrap, .system): false
+        case (.bootstrap, .system), (.bootstrap, .resolvConf): false
         case (.bootstrap, _): true
         case (.port, .datagram), (.port, .dot), (.port, .doh), (.port, .jsonDoH): true
         case (.tcp, .datagram): true
@@ -284,7 +284,7 @@ extension ResolverDescription {
     /// Whether DNS messages carry the question, with all their flags.
     private var speaksDNS: Bool {
         switch kind {
-        case .datagram, .dot, .doh: true
+        case .datagram, .dot, .doh, .resolvConf: true
         case .jsonDoH, .system: false
         case .provider(let profile): profile.kind == .doh || profile.kind == .udp
         }
@@ -299,7 +299,7 @@ extension ResolverDescription {
     private var speaksJSON: Bool {
         switch kind {
         case .jsonDoH: true
-        case .datagram, .dot, .doh, .system: false
+        case .datagram, .dot, .doh, .system, .resolvConf: false
         case .provider(let profile): profile.kind == .jsonDoH
         }
     }
@@ -311,7 +311,7 @@ extension ResolverDescription {
             switch kind {
             case .doh(let url), .jsonDoH(let url): url
             case .provider(let profile): endpoint ?? profile.url
-            case .datagram, .dot, .system: nil
+            case .datagram, .dot, .system, .resolvConf: nil
             }
         guard let url, url.origin.scheme == .https else { return nil }
         return url.origin.host
@@ -323,7 +323,7 @@ extension ResolverDescription {
         case .datagram(_, _, let isTCPOnly): isTCPOnly ? "tcp" : "udp"
         case .dot: "tls"
         case .doh, .jsonDoH: "https"
-        case .system: "system"
+        case .system, .resolvConf: "system"
         case .provider(let profile):
             switch profile.kind {
             case .doh, .jsonDoH: "https"

@@ -149,17 +149,34 @@ import Testing
         #expect(none.status == 2)
     }
 
-    @Test func `what is read but not applied is told`() async throws {
-        let path = try file(#"{"routes": {"*.corp.test": "system"}, "strategy": "raced"}"#)
-        let result = try await httpdns(
-            "lookup", "ok.example.test", "A", zone.resolver, "--config", path, "--verbose")
-        #expect(
-            result.complaints.prefix(3) == [
-                "configuration: \(path)",
-                "note: \(path): routes are read, but not applied yet",
-                "note: \(path): strategies are read, but not applied yet",
-            ])
-        #expect(result.status == 0)
+    @Test(arguments: ["ordered", "raced"])
+    func `names of a route go to its resolvers, and all others the usual way`(
+        strategy: String
+    ) async throws {
+        let other = try LabDNSServer(
+            table: LabTable(try HostName("db.corp.test"), [try IPAddress("127.0.0.9")]))
+        try other.start()
+        defer { other.stop() }
+        let path = try file(
+            """
+            {"resolvers": ["\(zone.place)"], "strategy": "\(strategy)",
+             "routes": {"*.corp.test": "udp://\(other.endpoint)"}}
+            """)
+        let routed = try await httpdns(
+            "lookup", "db.corp.test", "A", "--short", "--config", path)
+        #expect(routed.outputText == "127.0.0.9\n")
+        let usual = try await httpdns(
+            "lookup", "ok.example.test", "A", "--short", "--config", path)
+        #expect(usual.outputText == "127.0.0.1\n")
+        #expect(other.queries.map(\.question.text) == ["db.corp.test"])
+    }
+
+    @Test func `a route that cannot be gone is an error, not the usual way`() async throws {
+        let path = try file(
+            #"{"resolvers": ["\#(zone.place)"], "routes": {"**.corp.test": "aliyun"}}"#)
+        let result = try await httpdns("lookup", "db.corp.test", "A", "--config", path)
+        #expect(result.status == 2)
+        #expect(result.errorText.contains("routes.**.corp.test"))
     }
 
     @Test func `a file that is named and not there is a mistake`() async throws {

@@ -1,0 +1,34 @@
+internal import HTTPDNSDatagram
+internal import HTTPDNSLookup
+internal import HTTPDNSPlatform
+internal import HTTPDNSResolution
+
+/// Tells a resolver when the machine is on another network, for as long as this lives.
+final class NetworkFollower: Sendable {
+    private let monitor: NetworkMonitor
+
+    /// Nil where the system does not tell of its network.
+    init?(_ resolver: Resolver) {
+        let watcher = ResolvConfWatcher()
+        monitor = NetworkMonitor(nameServers: { watcher.current().servers }) {
+            [weak resolver] network in
+            resolver?.networkDidChange("\(network)")
+        }
+        guard monitor.start() else { return nil }
+    }
+
+    deinit { monitor.stop() }
+}
+
+/// Passes what a store reports on to the resolver that was made after it.
+final class StoreReports: Sendable {
+    private struct Target {
+        weak var resolver: Resolver?
+    }
+
+    private let target = Locked(Target())
+
+    func pass(to resolver: Resolver) { target.withLock { $0.resolver = resolver } }
+
+    func tell(_ text: String) { target.withLock { $0.resolver }?.tell(.storeFailed(text)) }
+}
