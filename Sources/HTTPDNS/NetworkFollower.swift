@@ -10,10 +10,9 @@ final class NetworkFollower: Sendable {
     /// Nil where the system does not tell of its network.
     init?(_ resolver: Resolver) {
         let watcher = ResolvConfWatcher()
-        monitor = NetworkMonitor(nameServers: { watcher.current().servers }) {
-            [weak resolver] network in
-            resolver?.networkDidChange("\(network)")
-        }
+        monitor = NetworkMonitor(
+            nameServers: { watcher.current().servers },
+            onChange: { [weak resolver] in resolver?.networkDidChange("\($0)") })
         guard monitor.start() else { return nil }
     }
 

@@ -62,12 +62,27 @@ final class CacheSession: Sendable {
             box.withLockSignalling { [result] in $0 = [result] }
         }
         let results = box.waitAndTake({ results, _ in results }, until: { _ in nil })
+        settle()
         guard case .success(let answer)? = results.first else {
             // What a resolver tells its clients when nobody could tell it. Source: RFC 1035 §4.1.1.
             return ["rcode": "SERVFAIL", "answers": [], "stale": false]
         }
         return json(answer)
     }
+
+    /// Waits until what the answer set off behind it has ended: in the vectors' time it has, when their
+    /// next step begins.
+    private func settle() {
+        let real = SystemMonotonicClock()
+        let end = real.now().adding(milliseconds: 2 * settings.patienceMilliseconds)
+        _ = ConditionLocked(()).waitAndTake(
+            { _, now in resolver.isIdle || now >= end ? [()] : [] },
+            until: { _ in real.now().adding(milliseconds: CacheSession.lookMilliseconds) })
+    }
+
+    /// Because: a refresh over loopback ends within it; the resolver tells its callers of an end, and
+    /// nobody is one here.
+    private static let lookMilliseconds: Int64 = 1
 
     private func json(_ answer: LookupAnswer) -> JSONObject {
         let life = AnswerLife.seconds(of: answer.testimony)
