@@ -30,7 +30,8 @@ package final class Locked<State>: @unchecked Sendable {
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         mutex.lock()
-        defer { mutex.unlock() }
+        // What the pointers point to ends with self, which the body may hold the last reference to.
+        defer { withExtendedLifetime(self) { mutex.unlock() } }
         return try body(&state.pointee)
     }
 }
@@ -90,7 +91,7 @@ package final class LockedShards<State>: @unchecked Sendable {
         precondition(position >= 0 && position < count, "no such shard")
         let shard = shards + position
         shard.pointee.mutex.lock()
-        defer { shard.pointee.mutex.unlock() }
+        defer { withExtendedLifetime(self) { shard.pointee.mutex.unlock() } }
         return body(&shard.pointee.state.pointee)
     }
 }

@@ -16,6 +16,43 @@ extension Resolver {
         return found.replacing(addresses: ordered, synthesised: found.synthesised)
     }
 
+    /// Measures new addresses behind the caller, where that is asked for: the next one gets them in
+    /// the order of what came of it.
+    func probe(_ found: ResolvedHost) {
+        guard let port = options.probedPort, !found.isCached, case .name(let host) = found.host,
+            found.addresses.count > 1
+        else { return }
+        let endpoints = found.addresses.prefix(Resolver.probedAddresses).map {
+            Endpoint(address: $0, port: port)
+        }
+        let deadline = clock.now().adding(milliseconds: Resolver.probeMilliseconds)
+        Task.detached { [weak self] in
+            let outcomes = await ConnectProbe.run(endpoints, deadline: deadline)
+            self?.probed(host, outcomes)
+        }
+    }
+
+    private func probed(_ host: HostName, _ outcomes: [Endpoint: ConnectProbe.Outcome]) {
+        let now = clock.now()
+        state.withLock { state in
+            for (endpoint, outcome) in outcomes {
+                let told: AddressOutcome =
+                    switch outcome {
+                    case .connected(let microseconds):
+                        .connected(milliseconds: (microseconds + 999) / 1_000)
+                    case .failed: .unreachable
+                    case .timedOut: .timedOut
+                    }
+                state.rank.report(endpoint.address, for: .name(host), outcome: told, now: now)
+            }
+        }
+    }
+
+    /// Because: the cache's own values hold as many, and more would be a scan of somebody's network.
+    static let probedAddresses = 8
+    /// How long a probe waits for connections. Because: an address that takes longer is not wanted.
+    static let probeMilliseconds: Int64 = 1_500
+
     /// Adds the IPv6 addresses behind which the network reaches the IPv4 ones, where it has such and
     /// none of the host's own are IPv6. Source: RFC 7050, RFC 6052; RFC 8305 §7.1.
     func translated(

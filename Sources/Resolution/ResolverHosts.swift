@@ -75,6 +75,7 @@ final class GatheringDriver: Stoppable {
                     let found = try ResolvedHost(host: host, outcomes: outcomes)
                     resolver.translated(found) { found in
                         self.deliver(.success(self.resolver.ranked(found, now: self.clock.now())))
+                        self.resolver.probe(found)
                     }
                 } catch {
                     deliver(.failure(error))

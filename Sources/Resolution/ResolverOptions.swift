@@ -52,6 +52,9 @@ public struct ResolverOptions: Sendable {
     /// Puts addresses that did not connect, or proved nothing, behind those that did; see
     /// ``Resolver/report(_:for:outcome:)``.
     public var ranksAddresses = true
+    /// Measures new addresses of a host, where there are several, by a TCP connection to this port that
+    /// carries no octet, behind the answer; nil: only real connections count.
+    public var probedPort: Port?
     /// How IPv4 is reached from a network that has only IPv6.
     public var nat64 = NAT64Mode.off
     /// Names the network at the start; see ``Resolver/networkDidChange(_:)``.

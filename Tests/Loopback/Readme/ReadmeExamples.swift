@@ -31,6 +31,26 @@ func withSettings() throws {
     try HTTPDNS(settings).install(into: URLSession.shared)
 }
 
+func withAResolverOfOnesOwn(
+    _ settings: HTTPDNSConfiguration, host: HostName, address: IPAddress
+) async throws {
+    var settings = settings
+    settings.resolverOptions.strategy = .hedged(after: nil)
+    settings.resolverOptions.staleAnswers = StaleAnswers(maximumAge: .seconds(3_600))
+    settings.resolverOptions.routes = try RoutingRules("**.corp.example = system")
+    settings.resolverOptions.addressPolicy.allowedBlocks = [try AddressBlock("10.0.0.0/8")]
+    settings.storePath = "/var/lib/app/answers.sqlite"
+    settings.followsNetwork = true
+    let resolver = try HTTPDNS(settings).resolver
+    resolver.keepHot([host])
+    await resolver.preResolve([host])
+    let known = resolver.cachedAddresses(for: host)
+    print(known.count)
+    resolver.report(address, for: host, outcome: .unreachable)
+    print(resolver.metrics().snapshot.prometheusText)
+    for await event in resolver.eventStream { print(event) }
+}
+
 func withAnHTTPStackOfOnesOwn(url: HTTPURL, address: IPAddress) throws -> String {
     let wire = try HostRewriter().rewrite(RequestHead(url: url), to: address)
     return "\(wire.url) \(wire.authority) \(wire.serverName as Any) \(wire.verifyAs)"

@@ -26,6 +26,9 @@ final class ScriptedServer: Sendable {
         endpoint = Endpoint(address: ip, port: port)
         let (listener, record) = (listener, record)
         startThread {
+            // Closed here alone: closed elsewhere, its number could be another server's listener before
+            // this thread accepts again, which would then take that server's connections.
+            defer { close(listener) }
             while true {
                 let peer = accept(listener, nil, nil)
                 guard peer >= 0 else { return }
@@ -49,7 +52,6 @@ final class ScriptedServer: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
         record.withLock { record in
             for peer in record.open { shutdown(peer, Int32(SHUT_RDWR)) }
         }
