@@ -152,8 +152,12 @@ extension Resolver {
             guard case .stop(let key) = leaving, var running = state.running[key] else {
                 return (waiter, failure, LookupKey?.none, [StartedAction]())
             }
+            guard !running.isConsulting else {
+                // Nobody has been asked yet, and nobody will be: what the store says comes too late.
+                state.running[key] = nil
+                return (waiter, failure, nil, [])
+            }
             let actions = running.machine.stopped()
-            if running.isConsulting { state.running[key] = nil }
             return (
                 waiter, failure, key, apply(actions, to: &running, key: key, now: now, in: &state)
             )

@@ -15,6 +15,9 @@ extension Resolver {
         var chosen = sources
         var isRouted = false
         switch options.routes.target(for: question.name) {
+        case nil where bypass != nil && question.name.text == NAT64.discoveryName:
+            // Only this network's own resolver knows its prefix. Source: RFC 7050 §3.
+            chosen = bypass.map { [$0] } ?? []
         case .bypass?:
             chosen = bypass.map { [$0] } ?? []
             isRouted = true
@@ -110,8 +113,10 @@ extension Resolver {
                 running.lastFailed = label
                 return running.machine.answered(id, testimony, now: now)
             case .failure(let failure):
-                events = failed(label, failure, running.subject, now: now, in: &state)
-                if failure != .notCovered { running.lastFailed = label }
+                if query.task != nil || failure != .cancelled {
+                    events = failed(label, failure, running.subject, now: now, in: &state)
+                    if failure != .notCovered { running.lastFailed = label }
+                }
                 return running.machine.failed(id, failure, now: now)
             }
         }

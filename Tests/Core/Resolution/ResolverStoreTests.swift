@@ -1,0 +1,116 @@
+import HTTPDNSLookup
+import HTTPDNSNames
+import HTTPDNSPlatform
+import HTTPDNSResolution
+import HTTPDNSWire
+import TestSupport
+import Testing
+
+/// A store that says what it has found when the test lets it.
+private final class SlowStore: AnswerStore {
+    private struct State {
+        var waiting: [@Sendable (StoredAnswer?) -> Void] = []
+        var kept: [Testimony] = []
+    }
+
+    private let state = Locked(State())
+
+    var kept: [Testimony] { state.withLock { $0.kept } }
+    /// Somebody waits for what it has.
+    var isAsked: Bool { state.withLock { !$0.waiting.isEmpty } }
+
+    func find(
+        _ question: Question, scope: String, _ found: @escaping @Sendable (StoredAnswer?) -> Void
+    ) {
+        state.withLock { $0.waiting.append(found) }
+    }
+
+    func say(_ found: StoredAnswer?) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for tell in waiting { tell(found) }
+    }
+
+    func keep(_ testimony: Testimony, scope: String, lifeSeconds: UInt32) {
+        state.withLock { $0.kept.append(testimony) }
+    }
+
+    func removeAll() {}
+
+    func flush() async {}
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ResolverStoreTests {
+    private let source = ScriptedBackend(label: "one")
+    private let store = SlowStore()
+    private let clock = FakeClock()
+    private let alarms = ScriptedAlarms()
+    private let resolver: Resolver
+    private let question: Question
+
+    init() throws {
+        question = try Said.question()
+        var options = ResolverOptions()
+        options.store = store
+        resolver = Resolver(sources: [source], options: options, clock: clock, alarms: alarms)
+    }
+
+    @Test func `one who leaves while the store is asked leaves nothing behind`() {
+        let told = Locked(0)
+        let waiting = resolver.startLookup(question, patience: nil) { _ in
+            told.withLock { $0 += 1 }
+        }
+        waiting?.stop()
+        #expect(resolver.isIdle)
+        store.say(nil)
+        #expect(resolver.isIdle)
+        #expect(source.asked == 0)
+        #expect(told.withLock { $0 } == 1)
+        #expect(alarms.count == 0)
+    }
+
+    @Test func `patience ends while the store is silent`() {
+        let told = Locked<[String]>([])
+        _ = resolver.startLookup(question, patience: .milliseconds(100)) { result in
+            told.withLock { $0.append((try? result.get()) == nil ? "nothing" : "something") }
+        }
+        clock.advance(milliseconds: 100)
+        alarms.ring(now: clock.now())
+        #expect(told.withLock { $0 } == ["nothing"])
+        #expect(resolver.isIdle)
+    }
+
+    @Test func `those who join while the store is asked are told with the first`() throws {
+        let told = Locked<[Bool]>([])
+        for _ in 0..<3 {
+            _ = resolver.startLookup(question, patience: nil) { result in
+                told.withLock { $0.append((try? result.get())?.isCached == true) }
+            }
+        }
+        let kept = try Said.addresses(["192.0.2.1"], to: question)
+        store.say(StoredAnswer(testimony: kept, secondsLeft: 30, secondsOver: 0))
+        #expect(told.withLock { $0 } == [true, true, true])
+        #expect(source.asked == 0)
+        #expect(resolver.cachedAddresses(for: question.name, .ipv4).secondsLeft == 30)
+    }
+
+    @Test func `what a source says is kept, and a failure is not`() async throws {
+        async let answer = resolver.lookup(question)
+        while !store.isAsked { await Task.yield() }
+        store.say(nil)
+        await source.waitUntilAsked(1)
+        source.answerAll { try Said.addresses(["192.0.2.1"], to: $0) }
+        _ = try await answer
+        #expect(store.kept.count == 1)
+        let other = try Said.question("other.example.test")
+        async let failure = resolver.lookup(other)
+        while !store.isAsked { await Task.yield() }
+        store.say(nil)
+        await source.waitUntilAsked(2)
+        source.answerAll { Said.nothing(.serverFailure, to: $0) }
+        _ = try await failure
+        #expect(store.kept.count == 1)
+    }
+}
