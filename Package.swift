@@ -196,6 +196,21 @@ let fuzzTargets: [Target] =
     Context.environment["HTTPDNS_FUZZ"] == nil
     ? [] : [fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"])]
 
+// A long run under load, there only when `scripts/soak` asks: see docs/soak.md.
+let soakTargets: [Target] =
+    Context.environment["HTTPDNS_SOAK"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "Soak",
+            dependencies: [
+                "HTTPDNSDatagram", "HTTPDNSDoH", "HTTPDNSDoT", "HTTPDNSExchange", "HTTPDNSLookup",
+                "HTTPDNSNames", "HTTPDNSOpenSSLTrust", "HTTPDNSPinLab", "HTTPDNSPlatform",
+                "HTTPDNSResolution", "HTTPDNSSecureStream", "HTTPDNSStore", "HTTPDNSTransport",
+                "HTTPDNSTrust", "HTTPDNSVendor", "HTTPDNSWire", "TestSupport",
+            ], path: "Tests/Soak", swiftSettings: strict)
+    ]
+
 // Measuring programs, there only when a benchmark asks: see Benchmarks/README.md.
 let benchmarks: [Target] =
     Context.environment["HTTPDNS_BENCH"] == nil
@@ -244,5 +259,5 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets + benchTargets + benchmarks + examples
+        + testTargets + fuzzTargets + soakTargets + benchTargets + benchmarks + examples
 )

@@ -208,7 +208,9 @@ package struct LookupMachine: Sendable {
         guard !pending.isEmpty else { return conclude(isLate: now >= deadline) }
         let moments =
             pending.map(\.until)
-            + [held?.until, waiting.isEmpty ? nil : hedgeAt]
+            // While an answer is held nobody is asked beside: a moment that is over would ring at once,
+            // again and again.
+            + [held?.until, waiting.isEmpty || held != nil ? nil : hedgeAt]
             .compactMap { $0 }
         guard let moment = moments.min(), moment != alarm || !actions.isEmpty else {
             return actions

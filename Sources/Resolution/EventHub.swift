@@ -17,6 +17,11 @@ final class EventHub: Sendable {
         self.observer = observer
     }
 
+    // Whoever reads would wait for ever: no event comes any longer.
+    deinit {
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.finish() }
+    }
+
     var metrics: ResolverMetrics { state.withLock { $0.metrics } }
 
     func emit(_ event: ResolverEvent) {
@@ -54,7 +59,7 @@ extension Resolver {
     package func tell(_ event: ResolverEvent) { events.emit(event) }
 
     /// Everything that happens from now on. A listener that is too slow misses the oldest; it ends
-    /// with the task that reads it.
+    /// with the task that reads it, and with the resolver.
     public var eventStream: AsyncStream<ResolverEvent> { events.stream() }
 
     /// Counters and histograms of everything until now, with the state of the cache and the sources.

@@ -8,7 +8,20 @@ final class NetworkScope: Sendable {
         var scopes: [String: LookupScope] = [:]
         var text: String
         var lastNumber: UInt32 = 0
+
+        /// Forgets the network that was met first; the one that is entered comes after.
+        mutating func makeRoom() {
+            guard scopes.count >= NetworkScope.maximumNetworks,
+                let first = scopes.min(by: { $0.value.number < $1.value.number })
+            else { return }
+            scopes[first.key] = nil
+        }
     }
+
+    /// Networks that are remembered.
+    ///
+    /// Because: a person's places are tens; a monitor whose names never repeat must not fill the memory.
+    private static let maximumNetworks = 64
 
     private let chain: String
     private let state: Locked<State>
@@ -23,8 +36,14 @@ final class NetworkScope: Sendable {
 
     var current: LookupScope { LookupScope(number: number.load(ordering: .acquiring)) }
 
-    /// The same, readable and equal after a restart: what the store keeps answers under.
-    var text: String { state.withLock { $0.text } }
+    /// The same, readable and equal after a restart: what the store keeps answers under. Nil for a
+    /// network that was left and is never come back to.
+    func text(of scope: LookupScope) -> String? {
+        state.withLock { state in
+            if scope == current { return state.text }
+            return state.scopes.first { $0.value == scope }?.key
+        }
+    }
 
     func enter(_ network: String?) {
         state.withLock { state in
@@ -38,6 +57,7 @@ final class NetworkScope: Sendable {
             }
             state.text = NetworkScope.text(chain, network)
             let scope = state.scopes[state.text] ?? new
+            if state.scopes[state.text] == nil { state.makeRoom() }
             state.scopes[state.text] = scope
             number.store(scope.number, ordering: .releasing)
         }
@@ -50,7 +70,9 @@ final class NetworkScope: Sendable {
 
 extension Resolver {
     var currentScope: LookupScope { network.current }
-    var scopeText: String { network.text }
+
+    /// What the store keeps a key's answers under; nil: they are not to be kept.
+    func scopeText(of key: LookupKey) -> String? { network.text(of: key.scope) }
 
     func enter(network name: String?) { network.enter(name) }
 }

@@ -55,15 +55,21 @@ extension Resolver {
 
     /// Adds the IPv6 addresses behind which the network reaches the IPv4 ones, where it has such and
     /// none of the host's own are IPv6. Source: RFC 7050, RFC 6052; RFC 8305 §7.1.
+    ///
+    /// - Parameters:
+    ///   - limit: when the addresses as they are must do.
+    ///   - deliver: called once; nil when the wait was ended by what this returns.
     func translated(
-        _ found: ResolvedHost, _ deliver: @escaping @Sendable (ResolvedHost) -> Void
-    ) {
+        _ found: ResolvedHost, by limit: Monotonic,
+        _ deliver: @escaping @Sendable (ResolvedHost?) -> Void
+    ) -> (any Stoppable)? {
         guard options.nat64 != .off, !found.addresses.contains(where: { $0.family == .ipv6 })
         else {
             deliver(found)
-            return
+            return nil
         }
-        withPrefixes { prefixes in
+        return withPrefixes(by: limit) { prefixes in
+            guard let prefixes else { return deliver(nil) }
             let synthesised = NAT64.synthesise(found.addresses, under: prefixes)
             // The IPv4 addresses stay, last: a network that was judged wrongly still gets through.
             deliver(
@@ -72,30 +78,50 @@ extension Resolver {
         }
     }
 
-    private func withPrefixes(_ use: @escaping @Sendable ([NAT64Prefix]) -> Void) {
+    private func withPrefixes(
+        by limit: Monotonic, _ use: @escaping @Sendable ([NAT64Prefix]?) -> Void
+    ) -> (any Stoppable)? {
         switch options.nat64 {
         case .off: use([])
         case .prefixes(let prefixes): use(prefixes)
         case .detect:
             if let known = state.withLock({ $0.nat64 }) {
                 use(known)
-                return
+                return nil
             }
             guard let name = try? HostName(NAT64.discoveryName) else {
                 use([])
-                return
+                return nil
             }
             let question = Question(name: name, type: .aaaa)
-            _ = startLookup(question, patience: nil) { [weak self] result in
-                guard let answer = try? result.get(), !answer.outcome.isServerFailure else {
-                    use([])
-                    return
-                }
-                let prefixes = NAT64.prefixes(in: answer.addresses)
-                self?.state.withLock { $0.nat64 = prefixes }
-                use(prefixes)
+            findPrefixes(question)
+            let left = clock.now().milliseconds(since: limit)
+            return startLookup(question, patience: .milliseconds(max(0, -left))) { result in
+                if case .failure(.cancelled) = result { return use(nil) }
+                use(Resolver.prefixes(in: result) ?? [])
             }
         }
+        return nil
+    }
+
+    /// Asks for the network's prefixes for all who want them, however short their own patience is.
+    private func findPrefixes(_ question: Question) {
+        let changes = state.withLock { $0.networkChanges }
+        _ = startLookup(question, patience: nil, use: .refresh) { [weak self] result in
+            guard let prefixes = Resolver.prefixes(in: result) else { return }
+            self?.state.withLock { state in
+                // Those of the network before lead nowhere on this one.
+                if state.networkChanges == changes { state.nat64 = prefixes }
+            }
+        }
+    }
+
+    /// Nil when nothing was learnt.
+    private static func prefixes(
+        in result: Result<LookupAnswer, LookupFailure>
+    ) -> [NAT64Prefix]? {
+        guard let answer = try? result.get(), !answer.outcome.isServerFailure else { return nil }
+        return NAT64.prefixes(in: answer.addresses)
     }
 
     /// The answer where nobody needs to be asked: from a table, else from a rule.

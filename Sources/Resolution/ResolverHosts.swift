@@ -9,10 +9,14 @@ final class GatheringDriver: Stoppable {
         var gathering: AddressGathering
         var work: [any Stoppable] = []
         var delay: AlarmID?
+        /// The gathering is over.
         var isDone = false
+        var isTold = false
     }
 
     private let host: HostName
+    /// When its caller's patience ends.
+    private let limit: Monotonic
     private let alarms: any AlarmSource
     private let clock: any MonotonicSource
     private let resolver: Resolver
@@ -20,10 +24,11 @@ final class GatheringDriver: Stoppable {
     private let state: Locked<State>
 
     init(
-        _ host: HostName, families: Set<IPAddress.Family>, resolver: Resolver,
+        _ host: HostName, families: Set<IPAddress.Family>, limit: Monotonic, resolver: Resolver,
         deliver: @escaping @Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void
     ) {
         self.host = host
+        self.limit = limit
         alarms = resolver.alarms
         clock = resolver.clock
         self.resolver = resolver
@@ -37,20 +42,33 @@ final class GatheringDriver: Stoppable {
 
     func add(_ work: (any Stoppable)?) {
         guard let work else { return }
-        state.withLock { $0.work.append(work) }
+        let isTold = state.withLock { state in
+            if !state.isTold { state.work.append(work) }
+            return state.isTold
+        }
+        if isTold { work.stop() }
     }
 
     func stop() {
-        let (work, delay, isFirst) = state.withLock { state in
-            defer {
-                state.isDone = true
-                state.work = []
-            }
-            return (state.work, state.delay, !state.isDone)
+        let (work, delay) = state.withLock { state in
+            state.isDone = true
+            return (state.work, state.delay)
         }
         delay.map(alarms.cancel)
+        tell(.failure(.failed(.cancelled)))
         for lookup in work { lookup.stop() }
-        if isFirst { deliver(.failure(.failed(.cancelled))) }
+    }
+
+    /// Only the first of answer and cancellation counts.
+    private func tell(_ result: Result<ResolvedHost, ResolutionFailure>) {
+        let isFirst = state.withLock { state in
+            defer {
+                state.isTold = true
+                state.work = []
+            }
+            return !state.isTold
+        }
+        if isFirst { deliver(result) }
     }
 
     private func perform(_ step: (inout State) -> [AddressGathering.Action]) {
@@ -70,17 +88,22 @@ final class GatheringDriver: Stoppable {
                 ) { self.perform { $0.gathering.delayOver() } }
                 state.withLock { $0.delay = alarm }
             case .disarmDelay: delay.map(alarms.cancel)
-            case .finish:
-                do throws(ResolutionFailure) {
-                    let found = try ResolvedHost(host: host, outcomes: outcomes)
-                    resolver.translated(found) { found in
-                        self.deliver(.success(self.resolver.ranked(found, now: self.clock.now())))
-                        self.resolver.probe(found)
-                    }
-                } catch {
-                    deliver(.failure(error))
-                }
+            case .finish: finish(outcomes)
             }
+        }
+    }
+
+    private func finish(_ outcomes: [IPAddress.Family: AddressGathering.Outcome]) {
+        do throws(ResolutionFailure) {
+            let found = try ResolvedHost(host: host, outcomes: outcomes)
+            add(
+                resolver.translated(found, by: limit) { found in
+                    guard let found else { return self.tell(.failure(.failed(.cancelled))) }
+                    self.tell(.success(self.resolver.ranked(found, now: self.clock.now())))
+                    self.resolver.probe(found)
+                })
+        } catch {
+            tell(.failure(error))
         }
     }
 }
@@ -92,20 +115,23 @@ extension Resolver {
         deliver: @escaping @Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void
     ) -> (any Stoppable)? {
         let families = families ?? options.families
+        let limit = clock.now().adding(
+            milliseconds: (patience ?? options.patience).wholeMilliseconds)
         switch host {
         case .name(let name) where families.isEmpty:
             // Nothing would be asked, so nothing would ever answer.
             deliver(.failure(.failed(.noSource(question: .addresses(of: name, .ipv4)))))
             return nil
         case .address(let address):
-            translated(ResolvedHost(literal: address)) { deliver(.success($0)) }
-            return nil
+            return translated(ResolvedHost(literal: address), by: limit) { found in
+                deliver(found.map { .success($0) } ?? .failure(.failed(.cancelled)))
+            }
         case .name(let name) where Resolver.isLocalhost(name):
             deliver(.success(ResolvedHost(host: host, literals: Resolver.loopback(families))))
             return nil
         case .name(let name):
             let driver = GatheringDriver(
-                name, families: families, resolver: self, deliver: deliver)
+                name, families: families, limit: limit, resolver: self, deliver: deliver)
             for family in [IPAddress.Family.ipv6, .ipv4] where families.contains(family) {
                 let work = startLookup(.addresses(of: name, family), patience: patience) {
                     driver.answered(family, $0)

@@ -46,8 +46,10 @@ extension Resolver {
 
     /// What is in the store, before anybody is asked.
     func consult(_ question: Question, serial: UInt64, key: LookupKey) {
-        guard let store = options.store else { return }
-        store.find(question, scope: scopeText) { [weak self] found in
+        guard let store = options.store, let scope = scopeText(of: key) else {
+            return storeAnswered(nil, serial: serial, key: key)
+        }
+        store.find(question, scope: scope) { [weak self] found in
             self?.storeAnswered(found, serial: serial, key: key)
         }
     }
@@ -216,6 +218,7 @@ extension Resolver {
             state.rank.networkChanged()
             state.failures.removeAll()
             state.nat64 = nil
+            state.networkChanges &+= 1
             return Set(state.hot.keys)
         }
         enter(network: network)

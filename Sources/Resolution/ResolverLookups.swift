@@ -269,7 +269,7 @@ extension Resolver {
             cache.store(testimony, for: key, lifeSeconds: life, now: now)
             if life > 0 {
                 todo.append(.keep(testimony, lifeSeconds: life))
-                if state.hot[key.question.name] != nil {
+                if state.hot[key.question.name] != nil, key.scope == currentScope {
                     todo.append(.keepHot(key.question, lifeSeconds: life))
                 }
             }
@@ -321,7 +321,8 @@ extension Resolver {
             case .arm(let moment, let serial): arm(moment, serial: serial, key: key)
             case .disarm(let alarm): alarms.cancel(alarm)
             case .keep(let testimony, let life):
-                options.store?.keep(testimony, scope: scopeText, lifeSeconds: life)
+                guard let scope = scopeText(of: key) else { continue }
+                options.store?.keep(testimony, scope: scope, lifeSeconds: life)
             case .keepHot(let question, let life):
                 scheduleRefresh(of: question, lifeSeconds: life)
             case .emit(let event): emit(event)

@@ -59,7 +59,8 @@ extension Resolver {
         guard id.source < running.sources.count else { return [] }
         let source = running.sources[id.source]
         var todo: [StartedAction] = []
-        if state.health[source.label, default: SourceHealth()].mayAsk(now: now) == .probe {
+        let permission = state.health[source.label, default: SourceHealth()].mayAsk(now: now)
+        if permission == .probe {
             todo.append(.emit(.probed(source: source.label)))
         }
         let subject = ResolverEvent.Subject(key.question)
@@ -67,7 +68,9 @@ extension Resolver {
             todo.append(.emit(.failedOver(subject, from: last, to: source.label)))
         }
         running.lastFailed = nil
-        running.queries[id] = RunningQuery(asked: now, until: by, task: nil)
+        running.queries[id] = RunningQuery(
+            label: source.label, asked: now, until: by, network: state.networkChanges,
+            isProbe: permission == .probe)
         return todo + [
             .emit(.asked(subject, source: source.label)),
             .ask(source, key.question, id, by: by, serial: running.serial),
@@ -83,11 +86,12 @@ extension Resolver {
         let label = running.sources[id.source].label
         var todo: [StartedAction] = query.task.map { [.cancel($0)] } ?? []
         running.queries[id]?.task = nil
+        running.queries[id]?.isLeft = true
         if now >= query.until {
             running.lastFailed = label
             todo += failed(
-                label, .timedOut(tries: 1), running.subject, now: now, in: &state)
-        } else {
+                .timedOut(tries: 1), query, running.subject, now: now, in: &state)
+        } else if query.isProbe, query.network == state.networkChanges {
             state.health[label]?.abandoned(now: now)
         }
         return todo
@@ -108,15 +112,20 @@ extension Resolver {
             let took = now.milliseconds(since: query.asked)
             switch result {
             case .success(let testimony):
-                events = answered(
-                    label, running.subject, inMilliseconds: took, now: now, in: &state)
+                let subject = running.subject
+                // Another network: what answered there may be somebody else here.
+                events =
+                    query.network == state.networkChanges
+                    ? answered(label, subject, inMilliseconds: took, now: now, in: &state)
+                    : [.emit(.answered(subject, source: label, milliseconds: took))]
                 running.lastFailed = label
                 return running.machine.answered(id, testimony, now: now)
+            case .failure where query.isLeft:
+                // Its source was judged when it was left; this is the echo.
+                return []
             case .failure(let failure):
-                if query.task != nil || failure != .cancelled {
-                    events = failed(label, failure, running.subject, now: now, in: &state)
-                    if failure != .notCovered { running.lastFailed = label }
-                }
+                events = failed(failure, query, running.subject, now: now, in: &state)
+                if failure != .notCovered { running.lastFailed = label }
                 return running.machine.failed(id, failure, now: now)
             }
         }
@@ -134,14 +143,19 @@ extension Resolver {
     }
 
     private func failed(
-        _ label: String, _ failure: QueryFailure, _ subject: ResolverEvent.Subject,
+        _ failure: QueryFailure, _ query: RunningQuery, _ subject: ResolverEvent.Subject,
         now: Monotonic, in state: inout ResolverState
     ) -> [StartedAction] {
+        let label = query.label
+        var todo: [StartedAction] = [.emit(.failed(subject, source: label, failure))]
+        // The network went away under it: that is no fault of the source.
+        guard query.network == state.networkChanges else { return todo }
         var health = state.health[label] ?? SourceHealth()
         let wasWell = health.state == .closed
-        health.failed(failure, now: now, jitter: Double.random(in: 0..<1))
+        if failure.countsAgainstSource || query.isProbe {
+            health.failed(failure, now: now, jitter: Double.random(in: 0..<1))
+        }
         state.health[label] = health
-        var todo: [StartedAction] = [.emit(.failed(subject, source: label, failure))]
         if case .overQuota(let milliseconds) = failure {
             todo.append(
                 .emit(.overQuota(source: label, retryAfterMilliseconds: milliseconds)))

@@ -16,6 +16,8 @@ struct ResolverState {
     var rank = AddressRank()
     /// The names that are kept fresh, and the alarms that do it.
     var hot: [HostName: [RecordType: AlarmID]] = [:]
+    /// Changes of network until now: what was begun before one says nothing of sources after it.
+    var networkChanges: UInt64 = 0
     /// The prefix behind which IPv4 is reached, once it is known.
     var nat64: [NAT64Prefix]?
 }
@@ -36,8 +38,16 @@ struct RunningLookup {
 
 /// One asking of one source.
 struct RunningQuery {
+    /// Of its source.
+    let label: String
     let asked: Monotonic
     let until: Monotonic
+    /// ``ResolverState/networkChanges`` when it was asked.
+    let network: UInt64
+    /// It was sent to see whether its source is back.
+    let isProbe: Bool
+    /// The lookup does not wait for it any longer, and has judged its source.
+    var isLeft = false
     var task: Task<Void, Never>?
 }
 

@@ -29,6 +29,18 @@ import Testing
         try Said.addresses([address], to: question, by: label)
     }
 
+    @Test func `while a plain answer is held, the moment to ask beside it does not ring for ever`()
+        throws
+    {
+        let sources = [plain, proven, PlannedSource(label: "late", isAuthenticated: false)]
+        var lookup = machine(.hedged(after: .milliseconds(300)), sources)
+        _ = lookup.start(now: .zero)
+        _ = lookup.timeReached(now: .at(300))
+        // Held until 850; the third source would have been due at 600.
+        _ = lookup.answered(zero, try says("192.0.2.1", "plain"), now: .at(350))
+        #expect(lookup.timeReached(now: .at(600)) == [.armAlarm(.at(850))])
+    }
+
     // MARK: Raced
 
     @Test func `a race asks everybody at once and leaves the others when one has won`() throws {

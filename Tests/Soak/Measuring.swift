@@ -1,0 +1,105 @@
+import Glibc
+import HTTPDNSNames
+import HTTPDNSPlatform
+import TestSupport
+
+/// What this process uses.
+struct Usage: Sendable {
+    let residentOctets: Int64
+    let descriptors: Int
+    let threads: Int
+
+    static func now() -> Usage {
+        let pages = ((try? contents(of: "/proc/self/statm")) ?? "").split(separator: " ")
+        let resident = pages.count > 1 ? Int64(pages[1]) ?? 0 : 0
+        let status = ((try? contents(of: "/proc/self/status")) ?? "").split(separator: "\n")
+        let line = status.first { $0.hasPrefix("Threads:") } ?? "0"
+        return Usage(
+            residentOctets: resident * Int64(sysconf(Int32(_SC_PAGESIZE))),
+            descriptors: openDescriptors(),
+            threads: Int(line.split(separator: "\t").last ?? "0") ?? 0)
+    }
+
+    var mebibytes: String { Usage.mebibytes(residentOctets) }
+
+    static func mebibytes(_ octets: Int64) -> String {
+        "\(octets >> 20).\((octets & 0xF_FFFF) * 10 >> 20)"
+    }
+}
+
+/// Samples after the warm-up, and what they say.
+struct UsageCourse: Sendable {
+    private(set) var samples: [Usage] = []
+
+    mutating func add(_ usage: Usage) { samples.append(usage) }
+
+    /// Medians of the first and of the last third: one sample is noise.
+    func medians(_ field: (Usage) -> Int64) -> (first: Int64, last: Int64) {
+        let third = max(1, samples.count / 3)
+        return (
+            UsageCourse.median(samples.prefix(third).map(field)),
+            UsageCourse.median(samples.suffix(third).map(field))
+        )
+    }
+
+    private static func median(_ numbers: [Int64]) -> Int64 {
+        numbers.isEmpty ? 0 : numbers.sorted()[numbers.count / 2]
+    }
+
+    /// What grew that should be flat.
+    func faults(growthPercent: Int64) -> [String] {
+        var faults: [String] = []
+        let memory = medians(\.residentOctets)
+        let growth = memory.last - memory.first
+        if growth > 8 << 20, growth * 100 > memory.first * growthPercent {
+            faults.append(
+                "resident memory grew from \(Usage.mebibytes(memory.first)) to "
+                    + "\(Usage.mebibytes(memory.last)) MiB")
+        }
+        for (what, field) in [("descriptors", \Usage.descriptors), ("threads", \Usage.threads)] {
+            let medians = medians { Int64($0[keyPath: field]) }
+            // Because: what is in flight depends on which servers are dead at the moment.
+            if medians.last > medians.first * 3 / 2 + 32 {
+                faults.append("\(what) grew from \(medians.first) to \(medians.last)")
+            }
+        }
+        return faults
+    }
+}
+
+/// Calls back again and again, on a thread of its own.
+final class Ticker: Sendable {
+    private let alarms = AlarmThread { DetachedThread.start(named: "soak", $0) }
+    private let clock = SystemMonotonicClock()
+    private let isOver = Locked(false)
+    private let milliseconds: Int64
+    private let tick: @Sendable () -> Void
+
+    init(everyMilliseconds milliseconds: Int64, _ tick: @escaping @Sendable () -> Void) {
+        self.milliseconds = milliseconds
+        self.tick = tick
+    }
+
+    func start() { arm() }
+
+    /// A tick that runs goes on; none follows.
+    func stop() { isOver.withLock { $0 = true } }
+
+    private func arm() {
+        _ = alarms.schedule(at: clock.now().adding(milliseconds: milliseconds)) { self.ring() }
+    }
+
+    private func ring() {
+        guard !isOver.withLock({ $0 }) else { return }
+        tick()
+        arm()
+    }
+}
+
+/// Suspends for so long, without a thread.
+func pause(milliseconds: Int64) async {
+    let moment = SystemMonotonicClock().now().adding(milliseconds: milliseconds)
+    await withCheckedContinuation { continuation in
+        _ = AlarmThread.shared.schedule(at: moment) { continuation.resume() }
+    }
+}

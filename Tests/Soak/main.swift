@@ -1,0 +1,12 @@
+import Glibc
+
+guard let options = SoakOptions(Array(CommandLine.arguments.dropFirst())) else {
+    print(SoakOptions.usage)
+    exit(2)
+}
+print(
+    "soak: \(options.seconds) s at \(options.rate) lookups a second, --seed \(options.seed), "
+        + "\(options.latenessMilliseconds) ms of lateness allowed")
+let report = try await Soak.run(options)
+print(options.isJSON ? report.json : report.text)
+exit(report.faults.isEmpty ? 0 : 1)
