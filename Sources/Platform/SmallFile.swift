@@ -28,17 +28,17 @@ package enum SmallFile {
         let file = httpdns_file_open_reading(path)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var octets = [UInt8](repeating: 0, count: max(limit, 0))
-        var filled = 0
-        while filled < octets.count {
-            let count = octets.withUnsafeMutableBytes { bytes -> Int in
-                guard let start = bytes.baseAddress else { return 0 }
-                return CHTTPDNSSystem.read(file, start + filled, bytes.count - filled)
-            }
+        var octets: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: pieceOctets)
+        while octets.count < limit {
+            let count = CHTTPDNSSystem.read(file, &piece, min(piece.count, limit - octets.count))
             guard count >= 0 else { return nil }
             if count == 0 { break }
-            filled += count
+            octets += piece.prefix(count)
         }
-        return Array(octets.prefix(filled))
+        return octets
     }
+
+    /// Because: nearly every such file fits, and a large one costs few calls.
+    private static let pieceOctets = 65_536
 }

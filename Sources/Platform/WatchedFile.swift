@@ -1,21 +1,12 @@
-internal import CHTTPDNSSystem
 internal import HTTPDNSNames
 
-/// A small text file of the system's that is read again when it has changed.
+/// A text file of the system's that is read again when it has changed.
 ///
-/// Looking costs one `stat`, at most once a second; nothing watches in between. A file that is gone
-/// or cannot be read is empty.
+/// Looking costs one `stat`, at most once a second; nothing watches in between. A file that is gone is
+/// empty; one that is there and cannot be read, or is still being written, leaves the last word.
 package final class WatchedFile<Value: Sendable>: Sendable {
-    private struct Stamp: Equatable {
-        let device: UInt64
-        let inode: UInt64
-        let octets: Int64
-        let seconds: Int64
-        let nanoseconds: Int64
-    }
-
     private struct State {
-        var stamp: Stamp?
+        var stamp: SmallFile.Stamp?
         var value: Value
         var looked: Monotonic?
     }
@@ -43,26 +34,20 @@ package final class WatchedFile<Value: Sendable>: Sendable {
             let next = state.looked?.adding(milliseconds: WatchedFiles.recheckMilliseconds)
             guard next.map({ $0 <= now }) ?? true else { return state.value }
             state.looked = now
-            let stamp = WatchedFile.stamp(path)
+            let stamp = SmallFile.stamp(path)
             guard stamp != state.stamp else { return state.value }
+            guard stamp != nil else {
+                state.stamp = nil
+                state.value = parse("")
+                return state.value
+            }
+            guard let octets = SmallFile.read(path, atMost: WatchedFiles.maximumOctets) else {
+                return state.value
+            }
             state.stamp = stamp
-            state.value = parse(stamp == nil ? "" : WatchedFiles.text(path))
+            state.value = parse(String(decoding: octets, as: UTF8.self))
             return state.value
         }
-    }
-
-    private static func stamp(_ path: String) -> Stamp? {
-        var facts = stat()
-        guard stat(path, &facts) == 0 else { return nil }
-        #if canImport(Darwin)
-            let time = facts.st_mtimespec
-        #else
-            let time = facts.st_mtim
-        #endif
-        return Stamp(
-            device: UInt64(truncatingIfNeeded: facts.st_dev),
-            inode: UInt64(truncatingIfNeeded: facts.st_ino), octets: Int64(facts.st_size),
-            seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 }
 
@@ -73,17 +58,4 @@ package enum WatchedFiles {
     package static let recheckMilliseconds: Int64 = 1_000
     /// Because: the largest block lists in the syntax of a hosts file; what is beyond is not read.
     package static let maximumOctets = 16_777_216
-
-    static func text(_ path: String) -> String {
-        guard let file = fopen(path, "re") else { return "" }
-        defer { fclose(file) }
-        var octets: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        while octets.count < maximumOctets {
-            let count = fread(&piece, 1, piece.count, file)
-            octets += piece.prefix(count)
-            if count < piece.count { break }
-        }
-        return String(decoding: octets.prefix(maximumOctets), as: UTF8.self)
-    }
 }
