@@ -27,7 +27,9 @@ public struct HTTPDNS: Sendable {
     /// - Throws: ``SetupFault``: a resolver or trust setting that cannot work.
     public init(_ configuration: HTTPDNSConfiguration = HTTPDNSConfiguration()) throws(SetupFault) {
         let transport = Transport()
-        let factory = try ResolverFactory(trust: configuration.resolverTrust, transport: transport)
+        let factory = try ResolverFactory(
+            trust: configuration.resolverTrust, transport: transport,
+            report: configuration.report ?? { _ in })
         var sources: [any ResolverBackend] = []
         for description in configuration.resolvers {
             sources.append(try factory.backend(for: description))
@@ -66,6 +68,9 @@ public struct HTTPDNSConfiguration: Sendable {
     public var trust = TrustPolicy()
     /// What resolvers over HTTPS must prove, besides their names.
     public var resolverTrust = TrustPolicy()
+    /// Is told, in a line, what goes wrong where no lookup can say it: a damaged file of servers, a list
+    /// of servers that could not be fetched. Called on any thread; must return quickly.
+    public var report: (@Sendable (String) -> Void)?
     /// The highest HTTP version to offer to origins.
     public var highestVersion = HTTPVersion.http2
 
