@@ -222,6 +222,9 @@ import Testing
         #expect(
             await eventually { (try? servers.plan())?.current == near.server.endpoint })
         #expect(await VendorLab.outcome(backend, question) == "192.0.2.7")
+        // The file is written after the list is in use.
+        let store = FileCursorStore(path: directory.path + "/servers.json")
+        #expect(await eventually { (try? store.load())?.servers == [near.server.endpoint] })
         let again = try self.servers(bootstrap)
         #expect(try again.plan().current == near.server.endpoint)
         #expect(reports.withLock { $0 }.isEmpty)
