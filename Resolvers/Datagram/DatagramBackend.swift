@@ -49,6 +49,9 @@ public struct DatagramBackend: ResolverBackend {
 
     public var label: String { plan.label }
     public var isAuthenticated: Bool { false }
+    public var isLocal: Bool {
+        !plan.servers.isEmpty && plan.servers.allSatisfy(\.address.isLoopback)
+    }
     public var supportedTypes: Set<RecordType>? { nil }
 
     public func ask(

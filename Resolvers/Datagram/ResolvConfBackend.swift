@@ -26,6 +26,10 @@ public struct ResolvConfBackend: ResolverBackend {
 
     public var label: String { "resolv.conf" }
     public var isAuthenticated: Bool { false }
+    public var isLocal: Bool {
+        let servers = current().servers
+        return !servers.isEmpty && servers.allSatisfy(\.address.isLoopback)
+    }
     public var supportedTypes: Set<RecordType>? { nil }
 
     public func ask(

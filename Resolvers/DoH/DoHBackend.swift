@@ -62,7 +62,13 @@ package struct DoHBackend: ResolverBackend {
     }
 
     package var isAuthenticated: Bool { service.isAuthenticated }
+    package var isLocal: Bool { service.route.addresses.allSatisfy(\.isLoopback) }
     package var supportedTypes: Set<RecordType>? { nil }
+
+    package func networkDidChange() {
+        client.leaveConnection()
+        transport.leaveConnections()
+    }
 
     package func ask(
         _ question: Question, deadline: Monotonic

@@ -10,6 +10,7 @@ package import HTTPDNSWire
 /// question.
 package struct DoTBackend: ResolverBackend {
     package let label: String
+    package let isLocal: Bool
     private let client: StreamClient
 
     /// Asks the server that proves to be `host`.
@@ -30,12 +31,15 @@ package struct DoTBackend: ResolverBackend {
             throw .misconfigured(
                 "\(label) has no address to connect to: give its bootstrap addresses")
         }
+        isLocal = route.addresses.allSatisfy(\.isLoopback)
         client = engine.client(
             for: SecureService(host: host, route: route, verifier: verifier, form: .messages))
     }
 
     package var isAuthenticated: Bool { true }
     package var supportedTypes: Set<RecordType>? { nil }
+
+    package func networkDidChange() { client.leaveConnection() }
 
     package func ask(
         _ question: Question, deadline: Monotonic

@@ -76,7 +76,10 @@ package struct HTTPDNSBackend: ResolverBackend {
     }
 
     package var isAuthenticated: Bool { exchange.isAuthenticated }
+    package var isLocal: Bool { exchange.isLocal }
     package var supportedTypes: Set<RecordType>? { codec.supportedTypes }
+
+    package func networkDidChange() { exchange.networkDidChange() }
 
     package func ask(
         _ question: Question, deadline: Monotonic

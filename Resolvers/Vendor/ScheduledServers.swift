@@ -55,6 +55,11 @@ package final class ScheduledServers: ServerDirectory {
     /// To be called when the network has changed.
     package func networkChanged() { step { $0.networkChanged($1) } }
 
+    package var isLocal: Bool {
+        let servers = schedule.withLock { $0.servers }
+        return !servers.isEmpty && servers.allSatisfy(\.address.isLoopback)
+    }
+
     package func plan() throws(QueryFailure) -> ServerRotation {
         let now = moment()
         let (result, actions) = schedule.withLock { $0.plan(now) }
@@ -109,6 +114,9 @@ package final class ScheduledServers: ServerDirectory {
                 status: collected.head.status,
                 contentType: collected.head.fields.first("Content-Type"), body: collected.body)
             let list = try codec.list(in: response, port: service.route.port)
+            if list.servers.isEmpty, !list.isTurnedOff {
+                settings.report("the list of servers came without a server; it is left as it was")
+            }
             step { $0.fetched(list, $1) }
         } catch {
             settings.report("the list of servers could not be fetched: \(error)")

@@ -60,6 +60,12 @@ package protocol ServerDirectory: Sendable {
 
     /// That server answered.
     func answered(_ server: Endpoint)
+
+    /// The device is on another network.
+    func networkChanged()
+
+    /// True when all servers are this machine.
+    var isLocal: Bool { get }
 }
 
 /// Servers that are known once and for all.
@@ -67,6 +73,13 @@ package final class FixedServers: ServerDirectory {
     private let rotation: Locked<ServerRotation>
 
     package init(_ servers: [Endpoint]) { rotation = Locked(ServerRotation(servers)) }
+
+    package func networkChanged() {}
+
+    package var isLocal: Bool {
+        let servers = rotation.withLock { $0.servers }
+        return !servers.isEmpty && servers.allSatisfy(\.address.isLoopback)
+    }
 
     package func plan() throws(QueryFailure) -> ServerRotation { rotation.withLock { $0 } }
 

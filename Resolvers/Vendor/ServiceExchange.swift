@@ -47,6 +47,13 @@ final class ServiceExchange: Sendable {
     }
 
     var isAuthenticated: Bool { service.isAuthenticated }
+    var isLocal: Bool { servers.isLocal }
+
+    /// Connections, and what servers are near, belong to the network that was left.
+    func networkDidChange() {
+        servers.networkChanged()
+        transport.leaveConnections()
+    }
 
     /// An outcome for each question, in their order.
     func ask(_ questions: [Question], deadline: Monotonic) async -> [Outcome] {

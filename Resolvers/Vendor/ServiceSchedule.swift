@@ -90,6 +90,9 @@ package struct ServiceSchedule: Sendable {
     /// The program has started.
     package mutating func started(_ now: Moment) -> [Action] { fetch(now) }
 
+    /// Whom it would ask, in no order.
+    package var servers: [Endpoint] { rotation.servers }
+
     /// The network is another one: other servers may be nearer, and pauses belong to the old one.
     package mutating func networkChanged(_ now: Moment) -> [Action] {
         mayFetchAt = nil

@@ -220,6 +220,10 @@ extension TemplateCodec {
         if let client = Self.cut(&rest, at: separators.client) {
             answers.clientAddress = try? IPAddress(client)
         }
+        // A separator at the very end parts nothing.
+        if let separator = separators.seconds?.first {
+            while rest.last == separator { rest = Self.trimmed(String(rest.dropLast())) }
+        }
         var seconds: UInt32?
         if let text = Self.cut(&rest, at: separators.seconds), !text.isEmpty {
             guard let stated = AnswerLifetime.seconds(digits: text) else {

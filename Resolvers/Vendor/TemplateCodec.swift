@@ -24,21 +24,25 @@ package struct TemplateCodec: HTTPDNSCodec {
     private let credentials: Credentials
     private let payloadCipher: TemplateCipher?
     let responseCipher: TemplateCipher?
+    private let types: Set<RecordType>?
     private let randomOctets: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
     ///   - template: the protocol, from a profile.
+    ///   - types: what the service answers for, where that is less than the template can ask for.
     ///   - base: the path before the template's own; empty for the provider's own servers.
     ///   - credentials: what the template uses must be there.
     /// - Throws: ``QueryFailure/misconfigured(_:)``.
     package init(
         _ template: ProviderTemplate, base: String = "", credentials: Credentials,
+        types: Set<RecordType>? = nil,
         randomOctets: @escaping @Sendable (Int) -> [UInt8] = { Cipher.randomOctets($0) }
     ) throws(QueryFailure) {
         try Self.check(credentials, for: template)
         self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
         self.template = template
         self.credentials = credentials
+        self.types = types
         self.randomOctets = randomOctets
         payloadCipher = try template.payload.map { payload throws(QueryFailure) in
             try TemplateCipher(payload.encryption, credentials)
@@ -80,7 +84,7 @@ package struct TemplateCodec: HTTPDNSCodec {
     }
 
     package var supportedTypes: Set<RecordType>? {
-        template.response.form == .dnsJSON ? nil : [.a, .aaaa]
+        types ?? (template.response.form == .dnsJSON ? nil : [.a, .aaaa])
     }
 
     package var answerTransport: AnswerTransport {

@@ -47,7 +47,9 @@ public struct HTTPDNS: Sendable {
     private static func resolver(
         _ configuration: HTTPDNSConfiguration, _ transport: Transport
     ) throws(SetupFault) -> Resolver {
-        let factory = try ResolverFactory(trust: configuration.resolverTrust, transport: transport)
+        let factory = try ResolverFactory(
+            trust: configuration.resolverTrust, transport: transport,
+            report: configuration.report ?? { _ in })
         var options = configuration.resolverOptions
         if !configuration.overrides.isEmpty {
             options.tables.insert(
@@ -95,6 +97,9 @@ public struct HTTPDNSConfiguration: Sendable {
     public var trust = TrustPolicy()
     /// What resolvers over HTTPS must prove, besides their names.
     public var resolverTrust = TrustPolicy()
+    /// Is told, in a line, what goes wrong where no lookup can say it: a damaged file of servers, a list
+    /// of servers that could not be fetched. Called on any thread; must return quickly.
+    public var report: (@Sendable (String) -> Void)?
     /// The highest HTTP version to offer to origins.
     public var highestVersion = HTTPVersion.http2
 

@@ -38,9 +38,7 @@ enum ProviderCodecs {
                 path: url.target, account: try account(description),
                 secret: try secret(description))
         case .template: return try template(profile, base, description)
-        case .dot:
-            throw .misconfigured("it speaks DNS over TLS, which is no HTTP-DNS protocol")
-        case .doh, .udp: throw .unexpected("ProviderCodecs: \(profile.kind) has no codec")
+        case .doh, .dot, .udp: throw .unexpected("ProviderCodecs: \(profile.kind) has no codec")
         }
     }
 
@@ -94,7 +92,8 @@ enum ProviderCodecs {
         return try TemplateCodec(
             template, base: base,
             credentials: TemplateCodec.Credentials(
-                account: description.account, secret: description.secret, key: description.key))
+                account: description.account, secret: description.secret, key: description.key),
+            types: profile.supportedTypes)
     }
 
     /// What holds the account to its limit; nil without one. A server of the user's own has no limit
@@ -115,7 +114,7 @@ enum ProviderCodecs {
     /// Aliyun's own list of servers, where its user wants it; nil for the servers of the profile.
     static func servers(
         _ description: ResolverDescription, at url: HTTPURL, service: HTTPService,
-        transport: Transport
+        transport: Transport, report: @escaping @Sendable (String) -> Void
     ) throws(QueryFailure) -> (any ServerDirectory)? {
         guard let file = description.serverListFile else { return nil }
         guard case .provider(let profile) = description.kind,
@@ -128,6 +127,7 @@ enum ProviderCodecs {
             secret: description.secret)
         var settings = ScheduledServers.Settings()
         settings.store = FileCursorStore(path: file)
+        settings.report = { report("\(description): \($0)") }
         let servers = ScheduledServers(
             codec: codec, service: service, transport: transport, settings: settings)
         servers.start()

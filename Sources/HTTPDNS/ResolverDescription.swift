@@ -7,7 +7,7 @@ package import HTTPDNSProfiles
 ///
 /// `192.0.2.1`, `[2001:db8::1]:5353`, `ns.example:53`, `udp://…`, `tcp://…`, `tls://host` (DoT),
 /// `https://host/dns-query` (DoH), `json+https://host/resolve` (JSON over HTTPS), `system`, or the name
-/// of a provider: `google`, `aliyun`, `dnspod` …
+/// of a provider: `google`, `google-dot` (the same over TLS), `aliyun`, `dnspod` …
 public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         case datagram(Host, Port, isTCPOnly: Bool)
@@ -105,7 +105,7 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
             case .system, .resolvConf: nil
             case .provider(let profile):
                 endpoint?.origin.host
-                    ?? (profile.bootstrap.isEmpty ? profile.url?.origin.host : nil)
+                    ?? (profile.bootstrap.isEmpty ? profile.provenHost : nil)
             }
         if case .name(let name) = host { return name }
         return nil

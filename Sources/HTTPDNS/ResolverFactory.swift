@@ -16,11 +16,20 @@ internal import HTTPDNSVendor
 package struct ResolverFactory: Sendable {
     private let verifier: any PeerVerifier
     private let transport: Transport
+    private let report: @Sendable (String) -> Void
 
+    /// - Parameters:
+    ///   - trust: what resolvers must prove.
+    ///   - transport: carries what they are asked over HTTP.
+    ///   - report: is told what goes wrong in the background, where no lookup could say it.
     /// - Throws: ``SetupFault/trust(_:)``.
-    package init(trust: TrustPolicy, transport: Transport) throws(SetupFault) {
+    package init(
+        trust: TrustPolicy, transport: Transport,
+        report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(SetupFault) {
         verifier = try ResolverFactory.verifier(trust)
         self.transport = transport
+        self.report = report
     }
 
     /// A verifier for a policy, with the public suffix list.
@@ -88,8 +97,7 @@ package struct ResolverFactory: Sendable {
         case .datagram, .system, .resolvConf:
             throw .unexpected("ResolverFactory: plain DNS without a back-end")
         case .dot(let host, let port):
-            return try DoTBackend(
-                host: host, port: port, bootstrap: description.bootstrap, verifier: verifier)
+            return try dot(host, port, description.bootstrap)
         case .doh(let url):
             let addresses = ResolverFactory.addresses(description, of: url.origin.host)
             return try doh(url, addresses, description)
@@ -117,6 +125,7 @@ package struct ResolverFactory: Sendable {
     private func provider(
         _ profile: Profile, _ description: ResolverDescription
     ) throws(QueryFailure) -> any ResolverBackend {
+        if profile.kind == .dot { return try dot(profile, description) }
         guard let home = profile.url else {
             throw .misconfigured("its profile has no URL")
         }
@@ -142,6 +151,30 @@ package struct ResolverFactory: Sendable {
             return QuotaBackend(backend, quota: quota)
         default: return nil
         }
+    }
+
+    private func dot(
+        _ host: Host, _ port: Port, _ bootstrap: [IPAddress]
+    ) throws(QueryFailure) -> any ResolverBackend {
+        try DoTBackend(host: host, port: port, bootstrap: bootstrap, verifier: verifier)
+    }
+
+    /// The provider's own servers, or one of the user's own, whose name and port its URL says.
+    private func dot(
+        _ profile: Profile, _ description: ResolverDescription
+    ) throws(QueryFailure) -> any ResolverBackend {
+        guard let name = profile.dotName else {
+            throw .misconfigured("its profile has no name for DNS over TLS")
+        }
+        let origin = description.endpoint?.origin
+        let bootstrap =
+            origin == nil
+            ? ResolverFactory.servers(of: profile, description)
+            : description.bootstrap
+        let backend = try dot(
+            origin?.host ?? .name(name), origin?.port ?? profile.dotPort, bootstrap)
+        guard let quota = ProviderCodecs.quota(description) else { return backend }
+        return QuotaBackend(backend, quota: quota)
     }
 
     private static func datagram(
@@ -175,7 +208,7 @@ package struct ResolverFactory: Sendable {
         settings.batchesNames = description.batchesNames
         settings.quota = ProviderCodecs.quota(description)
         settings.servers = try ProviderCodecs.servers(
-            description, at: url, service: service, transport: transport)
+            description, at: url, service: service, transport: transport, report: report)
         return try HTTPDNSBackend(
             label: description.endpoint.map { "\(description) at \($0.origin)" }
                 ?? description.description,

@@ -105,6 +105,10 @@ package final class StreamClient: Sendable {
         return exchange
     }
 
+    /// Asks the next question over a new connection: the network of this one is gone. What is under way
+    /// is still waited for. Any thread.
+    package func leaveConnection() { _ = engine.post(.renew(lease.desk)) }
+
     /// Ends an exchange, which is told ``QueryFailure/cancelled`` unless it had ended. Any thread.
     package func cancel(_ exchange: StreamExchange) { _ = engine.post(.cancel(exchange)) }
 

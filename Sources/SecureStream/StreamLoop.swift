@@ -69,6 +69,10 @@ extension StreamLoop {
             guard !exchange.isSettled else { return }
             withdraw(exchange)
             settle(exchange, .failure(.query(.cancelled)))
+        case .renew(let desk):
+            guard let connection = desk.connection else { return }
+            connection.retire(now: now)
+            collect(connection)
         case .leave(let desk): leave(desk)
         }
     }

@@ -4,6 +4,8 @@ internal import HTTPDNSPlatform
 enum StreamOrder: Sendable {
     case ask(StreamExchange, ServiceDesk)
     case cancel(StreamExchange)
+    /// The service's connection gets no more questions.
+    case renew(ServiceDesk)
     /// No client of the service is left.
     case leave(ServiceDesk)
 }

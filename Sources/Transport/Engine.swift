@@ -19,6 +19,8 @@ final class Engine {
     private let multi: MultiHandle
     private let clock = SystemMonotonicClock()
     private var routes = RouteRegistry()
+    /// Part of each route's key, so that what was made before a change is not found again.
+    private var network: UInt64 = 0
     private var transfers: [TransferID: ActiveTransfer] = [:]
     private var ids: [UnsafeMutableRawPointer: TransferID] = [:]
     private var newcomers: [ActiveTransfer] = []
@@ -97,6 +99,7 @@ final class Engine {
             guard let transfer = transfers[id], transfer.upload.isPending else { return }
             transfer.resumeUpload()
             applyPauses(transfer)
+        case .leaveConnections: network &+= 1
         }
     }
 
@@ -120,7 +123,7 @@ final class Engine {
         let isTLS = request.origin.scheme == .https
         let key = RouteRegistry.Key(
             addresses: request.route.addresses, port: request.route.port,
-            policy: isTLS ? request.verifier?.fingerprint : nil)
+            policy: isTLS ? request.verifier?.fingerprint : nil, network: network)
         let lines = routes.take(key)
         let transfer = ActiveTransfer(
             id: id, request: request, observer: observer, control: control, easy: easy,

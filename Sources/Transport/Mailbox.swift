@@ -11,6 +11,8 @@ enum Command: Sendable {
     case resume(TransferID)
     /// The request's body source has more.
     case bodyReady(TransferID)
+    /// Connections made until now are not used again.
+    case leaveConnections
 }
 
 /// The only door between other threads and the engine's thread.

@@ -21,6 +21,8 @@ struct RouteRegistry {
         let port: Port
         /// Nil for plain `http`.
         let policy: PolicyFingerprint?
+        /// How often connections were left behind; see ``Transport/leaveConnections()``.
+        var network: UInt64 = 0
     }
 
     /// What one transfer tells libcurl.

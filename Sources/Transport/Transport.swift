@@ -31,6 +31,10 @@ package final class Transport: Sendable {
         return transfer
     }
 
+    /// Takes none of the connections made until now for an exchange that begins later: their network
+    /// is gone. Exchanges under way go on.
+    package func leaveConnections() { _ = mailbox.post(.leaveConnections) }
+
     private func startThread() {
         let isStarted = DetachedThread.start(named: "httpdns-http") {
             [mailbox, drowsyMilliseconds] in

@@ -109,6 +109,42 @@ package struct Profile: Sendable, Hashable {
     }
 }
 
+// DNS over TLS
+extension Profile {
+    /// What a service's id ends in when it is asked over TLS instead.
+    static let dotSuffix = "-dot"
+
+    /// Whom the certificate must prove; nil for plain DNS.
+    package var provenHost: Host? { url?.origin.host ?? dotName.map { .name($0) } }
+
+    /// The same service over TLS (RFC 7858), as a provider of its own: `google-dot`. Nil where it has
+    /// none, or is one.
+    package var overTLS: Profile? {
+        guard kind != .dot, dotName != nil, !bootstrap.isEmpty else { return nil }
+        return Profile(overTLS: self)
+    }
+
+    private init(overTLS profile: Profile) {
+        id = profile.id + Profile.dotSuffix
+        title = profile.title + ", over TLS"
+        kind = .dot
+        url = nil
+        bootstrap = profile.bootstrap
+        dotName = profile.dotName
+        dotPort = profile.dotPort
+        template = nil
+        queriesPerSecond = profile.queriesPerSecond
+        needs = profile.needs
+        takes = profile.takes
+        supportedTypes = profile.supportedTypes
+        source = profile.source
+        sourceUnread = profile.sourceUnread
+        date = profile.date
+        // What stands in the file is about the other protocol.
+        notes = ""
+    }
+}
+
 /// Why a profile's file is refused: which file, where in it, what is wrong, what to do.
 package struct ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// `google.json`.

@@ -46,7 +46,9 @@ final class BackendMaker: Sendable {
             let transport = made.transport ?? Transport()
             made.transport = transport
             do throws(SetupFault) {
-                let factory = try ResolverFactory(trust: policy, transport: transport)
+                let factory = try ResolverFactory(
+                    trust: policy, transport: transport,
+                    report: { [console] in console.note("note: " + $0) })
                 made.factories[policy] = factory
                 return .success(factory)
             } catch {

@@ -286,14 +286,14 @@ extension ResolverDescription {
         switch kind {
         case .datagram, .dot, .doh, .resolvConf: true
         case .jsonDoH, .system: false
-        case .provider(let profile): profile.kind == .doh || profile.kind == .udp
+        case .provider(let profile): [.doh, .dot, .udp].contains(profile.kind)
         }
     }
 
     /// Whether an HTTP-DNS service answers, in a form of its own.
     private var isVendors: Bool {
         guard case .provider(let profile) = kind else { return false }
-        return profile.kind != .doh && profile.kind != .udp && profile.kind != .jsonDoH
+        return ![.doh, .dot, .udp, .jsonDoH].contains(profile.kind)
     }
 
     private var speaksJSON: Bool {
@@ -307,6 +307,9 @@ extension ResolverDescription {
     /// Whom the certificate must prove; nil where there is no TLS.
     var provenHost: Host? {
         if case .dot(let host, _) = kind { return host }
+        if case .provider(let profile) = kind, profile.kind == .dot {
+            return endpoint?.origin.host ?? profile.provenHost
+        }
         let url: HTTPURL? =
             switch kind {
             case .doh(let url), .jsonDoH(let url): url

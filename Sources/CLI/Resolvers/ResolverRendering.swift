@@ -122,6 +122,7 @@ package enum ResolverRendering {
     }
 
     private static func place(_ profile: Profile) -> String {
+        if profile.kind == .dot, let name = profile.dotName { return "tls://\(name)" }
         guard let url = profile.url else {
             return profile.servers.first.map { "udp://\($0)" } ?? ""
         }
@@ -163,7 +164,8 @@ extension ResolverRendering {
         object["kind"] = .string(profile.kind.rawValue)
         object["group"] = .string(group(profile))
         object["url"] =
-            profile.url.map { .string($0.origin.description + $0.target) } ?? .null
+            profile.url.map { .string($0.origin.description + $0.target) }
+            ?? (profile.kind == .dot ? .string(place(profile)) : .null)
         object["bootstrap"] = strings(profile.bootstrap.map(\.description))
         object["needs"] = strings(profile.needs.map(\.rawValue))
         object["takes"] = strings(profile.takes.map(\.rawValue))

@@ -105,7 +105,7 @@ extension ServiceExchange {
             let isLast = index == told.count - 1
             let line = try tencentLine(name, isNamed: isNamed)
             let wantsClient =
-                parameters["clientip"] == "1" && !line.isEmpty
+                parameters["clientip"] == "1" && !line.isEmpty && !line.contains("|")
                 && (isLast || !faults.contains(.clientOnLastLine))
             lines.append(line + (wantsClient ? "|" + clientText : ""))
         }

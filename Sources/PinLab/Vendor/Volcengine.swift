@@ -15,7 +15,7 @@ extension ServiceExchange {
         event.custom["Am-Tag"] = request.value(of: "Am-Tag")
         var elements: [String] = []
         for name in listed(names) { elements.append(try volcengineElement(name)) }
-        guard names.count > 1 else { return .json(elements.joined()) }
+        guard elements.count > 1 else { return .json(elements.joined()) }
         let array = JSONText.array(elements)
         return .json(faults.contains(.wrapsBatch) ? JSONText.object([("dns", array)]) : array)
     }

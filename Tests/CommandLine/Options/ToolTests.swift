@@ -156,7 +156,7 @@ import Testing
             })
         let headings = result.lines.indices.filter { result.lines[$0].isEmpty }
             .map { result.lines[$0 + 1].prefix { $0 != " " && $0 != ":" } }
-        #expect(headings == ["HTTP-DNS", "DNS", "JSON", "Plain"])
+        #expect(headings == ["HTTP-DNS", "DNS", "DNS", "JSON", "Plain"])
     }
 
     @Test func `one provider is shown whole`() async throws {

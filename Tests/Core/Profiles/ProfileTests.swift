@@ -16,8 +16,27 @@ import Testing
     }
 
     @Test func `every file is among the profiles, in order of its id`() {
-        #expect(Profiles.all.count == Profiles.files.count)
-        #expect(Profiles.all.map(\.id) == Profiles.files.map(\.name).sorted())
+        let ids = Set(Profiles.all.map(\.id))
+        #expect(ids.count == Profiles.all.count)
+        #expect(ids.isSuperset(of: Profiles.files.map(\.name)))
+        #expect(Profiles.all.map(\.id) == Profiles.all.map(\.id).sorted())
+    }
+
+    @Test func `what listens for DNS over TLS is a provider of its own, without a file`() throws {
+        let files = Set(Profiles.files.map(\.name))
+        let derived = Profiles.all.filter { !files.contains($0.id) }
+        #expect(derived.count >= 25)
+        for profile in derived {
+            let base = try #require(Profiles.named(String(profile.id.dropLast(4))))
+            #expect(profile.kind == .dot)
+            #expect(profile.id == base.id + "-dot")
+            #expect(profile.dotServers == base.dotServers)
+            #expect(Profiles.named(profile.id.uppercased()) == profile)
+        }
+        for id in ["aliyun-dot", "google-json-dot", "cloudflare-udp-dot", "google-dot-dot", "-dot"]
+        {
+            #expect(Profiles.named(id) == nil)
+        }
     }
 
     @Test(arguments: [

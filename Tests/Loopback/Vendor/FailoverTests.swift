@@ -222,11 +222,11 @@ import Testing
         #expect(
             await eventually { (try? servers.plan())?.current == near.server.endpoint })
         #expect(await VendorLab.outcome(backend, question) == "192.0.2.7")
-        // It is written behind the answers.
-        #expect(
-            await eventually {
-                (try? self.servers(bootstrap).plan())?.current == near.server.endpoint
-            })
+        // The file is written after the list is in use.
+        let store = FileCursorStore(path: directory.path + "/servers.json")
+        #expect(await eventually { (try? store.load())?.servers == [near.server.endpoint] })
+        let again = try self.servers(bootstrap)
+        #expect(try again.plan().current == near.server.endpoint)
         #expect(reports.withLock { $0 }.isEmpty)
     }
 
