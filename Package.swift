@@ -196,20 +196,6 @@ let fuzzTargets: [Target] =
     Context.environment["HTTPDNS_FUZZ"] == nil
     ? [] : [fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"])]
 
-// Measuring programs, there only when a benchmark asks: see Benchmarks/README.md.
-let benchmarks: [Target] =
-    Context.environment["HTTPDNS_BENCH"] == nil
-    ? []
-    : [
-        .executableTarget(
-            name: "BenchDoH",
-            dependencies: [
-                "HTTPDNSDoH", "HTTPDNSExchange", "HTTPDNSLookup", "HTTPDNSNames",
-                "HTTPDNSOpenSSLTrust", "HTTPDNSPlatform", "HTTPDNSSecureStream", "HTTPDNSTransport",
-                "HTTPDNSTrust", "HTTPDNSWire",
-            ], path: "Benchmarks/DoH", swiftSettings: strict)
-    ]
-
 // Programs written as a user of the library would write them
 let examples: [Target] = [
     .executableTarget(
@@ -231,8 +217,15 @@ let benchTargets: [Target] =
     : [
         .target(name: "CBenchSupport", path: "Benchmarks/CSupport"),
         benchTarget("Cache", ["Names", "Wire", "Lookup", "Platform", "Resolution"]),
-        benchTarget("Plain", ["Names", "Wire", "Lookup", "Platform", "Datagram"]),
+        benchTarget(
+            "Plain", ["Names", "Wire", "Lookup", "Platform", "Datagram", "Resolution"]),
         benchTarget("Parse", ["Names", "Wire", "Lookup", "Vendor"]),
+        benchTarget(
+            "DoH",
+            [
+                "Names", "Wire", "Lookup", "Exchange", "Trust", "OpenSSLTrust", "Platform",
+                "SecureStream", "Transport", "DoH",
+            ]),
     ]
 
 let package = Package(
@@ -244,5 +237,5 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets + benchTargets + benchmarks + examples
+        + testTargets + fuzzTargets + benchTargets + examples
 )
