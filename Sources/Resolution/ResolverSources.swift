@@ -63,7 +63,7 @@ extension Resolver {
             todo.append(.emit(.failedOver(subject, from: last, to: source.label)))
         }
         running.lastFailed = nil
-        running.queries[id] = RunningQuery(asked: now, until: by, task: nil)
+        running.queries[id] = RunningQuery(asked: now, until: by, ending: nil)
         return todo + [
             .emit(.asked(subject, source: source.label)),
             .ask(source, key.question, id, by: by, serial: running.serial),
@@ -77,8 +77,8 @@ extension Resolver {
     ) -> [StartedAction] {
         guard id.source < running.sources.count, let query = running.queries[id] else { return [] }
         let label = running.sources[id.source].label
-        var todo: [StartedAction] = query.task.map { [.cancel($0)] } ?? []
-        running.queries[id]?.task = nil
+        var todo: [StartedAction] = query.ending.map { [.cancel($0)] } ?? []
+        running.queries[id]?.ending = nil
         if now >= query.until {
             running.lastFailed = label
             todo += failed(
