@@ -211,20 +211,6 @@ let soakTargets: [Target] =
             ], path: "Tests/Soak", swiftSettings: strict)
     ]
 
-// Measuring programs, there only when a benchmark asks: see Benchmarks/README.md.
-let benchmarks: [Target] =
-    Context.environment["HTTPDNS_BENCH"] == nil
-    ? []
-    : [
-        .executableTarget(
-            name: "BenchDoH",
-            dependencies: [
-                "HTTPDNSDoH", "HTTPDNSExchange", "HTTPDNSLookup", "HTTPDNSNames",
-                "HTTPDNSOpenSSLTrust", "HTTPDNSPlatform", "HTTPDNSSecureStream", "HTTPDNSTransport",
-                "HTTPDNSTrust", "HTTPDNSWire",
-            ], path: "Benchmarks/DoH", swiftSettings: strict)
-    ]
-
 // Programs written as a user of the library would write them
 let examples: [Target] = [
     .executableTarget(
@@ -246,8 +232,15 @@ let benchTargets: [Target] =
     : [
         .target(name: "CBenchSupport", path: "Benchmarks/CSupport"),
         benchTarget("Cache", ["Names", "Wire", "Lookup", "Platform", "Resolution"]),
-        benchTarget("Plain", ["Names", "Wire", "Lookup", "Platform", "Datagram"]),
+        benchTarget(
+            "Plain", ["Names", "Wire", "Lookup", "Platform", "Datagram", "Resolution"]),
         benchTarget("Parse", ["Names", "Wire", "Lookup", "Vendor"]),
+        benchTarget(
+            "DoH",
+            [
+                "Names", "Wire", "Lookup", "Exchange", "Trust", "OpenSSLTrust", "Platform",
+                "SecureStream", "Transport", "DoH",
+            ]),
     ]
 
 let package = Package(
@@ -259,5 +252,5 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets + soakTargets + benchTargets + benchmarks + examples
+        + testTargets + fuzzTargets + soakTargets + benchTargets + examples
 )

@@ -12,6 +12,6 @@ func exit(code: Int32) -> Never { Glibc.exit(code) }
 
 func fail(_ why: String) -> Never {
     print("{\"name\":\"swift_doh\",\"error\":\"a lookup failed\"}")
-    perror("BenchDoH: \(why)")
+    perror("DoHBench: \(why)")
     exit(1)
 }

@@ -1,10 +1,10 @@
 // Asks a DoH server of loopback through this library, and prints one line of JSON:
 //
-//     BenchDoH PORT NAME ROOT.pem IN_FLIGHT LOOKUPS [callback|async|octets] [POST|GET]
+//     DoHBench PORT NAME ROOT.pem IN_FLIGHT LOOKUPS [callback|async|octets] [POST|GET]
 //
 // `async` is what applications do: a task a question; `callback` is the entry below it; `octets` leaves
 // messages unread, as the peers in C do. Build it with
-// `HTTPDNS_BENCH=1 swift build -c release --product BenchDoH`.
+// `HTTPDNS_BENCH=1 swift build -c release --product DoHBench`.
 import HTTPDNSDoH
 import HTTPDNSExchange
 import HTTPDNSLookup
@@ -23,7 +23,7 @@ func number(_ index: Int) -> Int {
 let inFlight = number(4)
 let lookups = number(5)
 if inFlight == 0 || lookups == 0 || Port(arguments[1]) == nil {
-    print("usage: BenchDoH PORT NAME ROOT.pem IN_FLIGHT LOOKUPS [callback|async|octets] [POST|GET]")
+    print("usage: DoHBench PORT NAME ROOT.pem IN_FLIGHT LOOKUPS [callback|async|octets] [POST|GET]")
     exit(code: 2)
 }
 guard let port = Port(arguments[1]) else { exit(code: 2) }

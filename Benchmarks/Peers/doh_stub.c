@@ -3,12 +3,15 @@
 //
 //     doh_stub PORT CHAIN.pem KEY.pem          serves on 127.0.0.1 until killed
 //
-// Build: cc -O2 doh_stub.c -o doh_stub -lnghttp2 -lssl -lcrypto
+// With PORT 0 it takes a free one, prints it, and ends when its standard input is closed.
+//
+// Build: cc -O2 doh_stub.c -o doh_stub -lnghttp2 -lssl -lcrypto -lpthread
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <nghttp2/nghttp2.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -154,6 +157,13 @@ over:
     nghttp2_session_del(session);
 }
 
+static void *wait_for_end(void *unused) {
+    char rest[64];
+    while (read(0, rest, sizeof rest) > 0) {}
+    exit(0);
+    return unused;
+}
+
 int main(int argc, char **argv) {
     if (argc != 4) return fprintf(stderr, "usage: doh_stub PORT CHAIN.pem KEY.pem\n"), 2;
     signal(SIGPIPE, SIG_IGN);
@@ -177,6 +187,15 @@ int main(int argc, char **argv) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 16))
         return perror("doh_stub"), 1;
+    if (!address.sin_port) {
+        socklen_t length = sizeof address;
+        pthread_t waiter;
+        if (getsockname(listener, (struct sockaddr *)&address, &length)
+            || pthread_create(&waiter, NULL, wait_for_end, NULL))
+            return perror("doh_stub"), 1;
+        printf("%d\n", ntohs(address.sin_port));
+        fflush(stdout);
+    }
     for (;;) {
         int socket = accept(listener, NULL, NULL);
         if (socket < 0) continue;

@@ -1,72 +1,65 @@
-// Plain DNS through our back-end: so many look-ups in flight, each of another name.
+// Plain DNS through this library: so many look-ups in flight, each of another name.
 //
-//     PlainBench PORT IN_FLIGHT LOOKUPS            prints one line of JSON
+//     PlainBench PORT IN_FLIGHT LOOKUPS [WAY]            prints one line of JSON
+//
+// WAY is how a look-up is asked for:
+//
+//     callback    of the back-end, without a task, as the peers in C are asked
+//     async       of the back-end, by so many tasks
+//     resolver    of a resolver with that one back-end, by so many tasks: what applications do
 
 import CBenchSupport
 import HTTPDNSDatagram
 import HTTPDNSLookup
 import HTTPDNSNames
 import HTTPDNSPlatform
+import HTTPDNSResolution
 import HTTPDNSWire
-
-let arguments = CommandLine.arguments
-guard arguments.count == 4, let number = UInt16(arguments[1]), let port = Port(number),
-    let flight = Int(arguments[2]), let total = Int(arguments[3]), flight > 0, total > 0
-else {
-    print("usage: PlainBench PORT IN_FLIGHT LOOKUPS")
-    throw PlainFault.usage
-}
 
 enum PlainFault: Error { case usage }
 
+let arguments = CommandLine.arguments
+guard (4...5).contains(arguments.count), let number = UInt16(arguments[1]),
+    let port = Port(number), let flight = Int(arguments[2]), let total = Int(arguments[3]),
+    flight > 0, total > 0
+else {
+    print("usage: PlainBench PORT IN_FLIGHT LOOKUPS [callback|async|resolver]")
+    throw PlainFault.usage
+}
+let way = arguments.count > 4 ? arguments[4] : "callback"
 let backend = DatagramBackend(
     servers: [Endpoint(address: try IPAddress("127.0.0.1"), port: port)])
+let resolver = Resolver(sources: [backend])
 let clock = SystemMonotonicClock()
-let next = Locked(0)
+let meter = Meter(total)
 
-/// Asks until there is no name left; what each answer took, and how many failed.
-@Sendable func askAll() async -> (latencies: [Int64], failed: Int) {
-    var latencies: [Int64] = []
-    var failed = 0
-    while true {
-        let number = next.withLock { next in
-            next += 1
-            return next
-        }
-        guard number <= total, let name = try? HostName("n\(number).bench.test") else { break }
-        let begun = clock.now()
-        do throws(QueryFailure) {
-            _ = try await backend.ask(
-                Question(name: name, type: .a), deadline: begun.adding(seconds: 20))
-            latencies.append(clock.now().nanoseconds - begun.nanoseconds)
-        } catch {
-            failed += 1
+switch way {
+case "callback":
+    await withCheckedContinuation { continuation in
+        CallbackRun(backend, meter, total, over: { continuation.resume() })
+            .start(inFlight: flight)
+    }
+case "async":
+    await inTasks { question, deadline in
+        (try? await backend.ask(question, deadline: deadline)) != nil
+    }
+case "resolver":
+    await inTasks { question, _ in (try? await resolver.lookup(question)) != nil }
+default: throw PlainFault.usage
+}
+meter.report(way)
+
+/// Asks until there is no name left, in as many tasks as may be in flight.
+func inTasks(_ ask: @escaping @Sendable (Question, Monotonic) async -> Bool) async {
+    await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<flight {
+            group.addTask {
+                while let question = meter.next() {
+                    let begun = clock.now()
+                    let isAnswered = await ask(question, begun.adding(seconds: 20))
+                    meter.took(isAnswered ? clock.now().nanoseconds - begun.nanoseconds : nil)
+                }
+            }
         }
     }
-    return (latencies, failed)
 }
-
-let start = clock.now()
-let computed = httpdns_bench_cpu_nanoseconds()
-let (latencies, failed) = await withTaskGroup(of: (latencies: [Int64], failed: Int).self) {
-    group in
-    for _ in 0..<flight { group.addTask { await askAll() } }
-    var all: [Int64] = []
-    var failed = 0
-    for await part in group {
-        all += part.latencies
-        failed += part.failed
-    }
-    return (all.sorted(), failed)
-}
-let took = Double(clock.now().nanoseconds - start.nanoseconds)
-let computing = Double(httpdns_bench_cpu_nanoseconds() - computed)
-let answered = max(1, latencies.count)
-let microseconds = { (position: Int) in
-    latencies.isEmpty ? 0 : Double(latencies[min(position, latencies.count - 1)] / 10) / 100
-}
-print(
-    "{\"name\":\"ours\",\"lookups_per_s\":\(Int(Double(latencies.count) * 1e9 / took)),"
-        + "\"cpu_us\":\(Double(Int(computing / Double(answered))) / 1_000),"
-        + "\"p50_us\":\(microseconds(answered / 2)),\"p99_us\":\(microseconds(answered * 99 / 100)),"
-        + "\"failed\":\(failed)}")

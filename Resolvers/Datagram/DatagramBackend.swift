@@ -109,6 +109,16 @@ public struct DatagramBackend: ResolverBackend {
     public static let defaultFirstTryMilliseconds: Int64 = 1_000
 }
 
+extension DatagramBackend: DirectBackend {
+    package func start(
+        _ question: Question, deadline: Monotonic,
+        completion: @escaping @Sendable (Result<Testimony, QueryFailure>) -> Void
+    ) -> @Sendable () -> Void {
+        let ticket = ask(question, deadline: deadline, completion: completion)
+        return { ticket.cancel() }
+    }
+}
+
 /// A question on its way.
 public struct DatagramTicket: Sendable {
     let id: DatagramQuestion.ID

@@ -7,8 +7,9 @@ enum DatagramOrder: Sendable {
     case cancel(DatagramQuestion.ID)
 }
 
-/// One question on its way to the engine's thread.
-struct DatagramQuestion: Sendable {
+/// One question on its way to the engine's thread. A class, because it is handed on several times and is
+/// large.
+final class DatagramQuestion: Sendable {
     struct ID: Sendable, Hashable {
         let number: UInt64
     }
@@ -17,9 +18,20 @@ struct DatagramQuestion: Sendable {
     let query: DatagramQuery
     let plan: DatagramPlan
     /// Wanted: what else comes in answer, after the first.
-    var watch: EvidenceWatch?
+    let watch: EvidenceWatch?
     /// Called once, on the engine's thread or the caller's; must return at once.
     let deliver: @Sendable (Result<Testimony, QueryFailure>) -> Void
+
+    init(
+        id: ID, query: DatagramQuery, plan: DatagramPlan, watch: EvidenceWatch?,
+        deliver: @escaping @Sendable (Result<Testimony, QueryFailure>) -> Void
+    ) {
+        self.id = id
+        self.query = query
+        self.plan = plan
+        self.watch = watch
+        self.deliver = deliver
+    }
 }
 
 /// How long to listen for a second answer, and whom to tell.

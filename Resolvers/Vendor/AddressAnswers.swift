@@ -55,7 +55,7 @@ extension AddressCodec {
 package struct AddressAnswers: Sendable, Hashable {
     /// Our address as the service saw it.
     package var clientAddress: IPAddress?
-    private var named: [HostName: NamedAnswer] = [:]
+    package private(set) var named: [HostName: NamedAnswer] = [:]
     private var unnamed: NamedAnswer?
 
     package init() {}
@@ -66,7 +66,11 @@ package struct AddressAnswers: Sendable, Hashable {
             unnamed = unnamed.map { $0.merged(with: answer) } ?? answer
             return
         }
-        named[name] = named[name].map { $0.merged(with: answer) } ?? answer
+        guard !named.isEmpty, let known = named[name] else {
+            named[name] = answer
+            return
+        }
+        named[name] = known.merged(with: answer)
     }
 
     /// - Parameter isAlone: one name was asked for, so an answer without a name is its answer.
@@ -106,12 +110,12 @@ package struct AddressAnswers: Sendable, Hashable {
 
 /// What a body says of one name.
 package struct NamedAnswer: Sendable, Hashable {
-    var ipv4: FamilyAnswer?
-    var ipv6: FamilyAnswer?
+    package var ipv4: FamilyAnswer?
+    package var ipv6: FamilyAnswer?
     /// What the service adds for the application.
     var extra: String?
     /// How long the answer as a whole holds, where it says.
-    var seconds: UInt32?
+    package var seconds: UInt32?
     /// The service refuses this name alone.
     var failure: QueryFailure?
 
@@ -130,7 +134,7 @@ package struct NamedAnswer: Sendable, Hashable {
 
 /// The addresses of one family.
 package struct FamilyAnswer: Sendable, Hashable {
-    var addresses: [IPAddress] = []
+    package var addresses: [IPAddress] = []
     /// How long they hold, or how long "none" does; nil when the answer does not say.
     var seconds: UInt32?
     var extra: String?

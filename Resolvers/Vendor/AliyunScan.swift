@@ -130,12 +130,22 @@ package struct AliyunScan {
         for question in questions {
             let end = at + question.name.text.utf8.count
             guard end < octets.count, octets[end] == 0x22,
-                octets[at..<end].elementsEqual(question.name.text.utf8)
+                isText(question.name.text.utf8)
             else { continue }
             at = end + 1
             return question.name
         }
         return nil
+    }
+
+    /// True when `text` stands here, before the end of the octets.
+    private func isText(_ text: String.UTF8View) -> Bool {
+        var place = at
+        for octet in text {
+            guard octets[place] == octet else { return false }
+            place += 1
+        }
+        return true
     }
 
     /// A whole number of at most nine digits.
@@ -151,11 +161,15 @@ package struct AliyunScan {
         return number
     }
 
+    /// Because: services give one to four; more cost one more allocation.
+    private static var usualAddresses: Int { 4 }
+
     private mutating func addresses(_ family: IPAddress.Family) -> [IPAddress]? {
         guard take(0x5B) else { return nil }
         skipSpace()
         var addresses: [IPAddress] = []
         if take(0x5D) { return addresses }
+        addresses.reserveCapacity(Self.usualAddresses)
         repeat {
             skipSpace()
             guard let address = quoted(family) else { return nil }

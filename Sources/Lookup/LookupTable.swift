@@ -1,6 +1,8 @@
 /// Names one waiter of one lookup.
 package struct WaiterID: Sendable, Hashable {
     package let number: UInt64
+
+    @usableFromInline init(number: UInt64) { self.number = number }
 }
 
 /// Joins equal questions: one lookup in flight per key, any number of waiters.
@@ -11,7 +13,7 @@ package struct WaiterID: Sendable, Hashable {
 /// 3. A lookup that ends answers every waiter that is still there, once; one that ran out of time may
 ///    leave those who joined it late and have more: they wait for the next lookup of the key.
 package struct LookupTable<Waiter: Sendable>: Sendable {
-    package enum Joining: Sendable, Hashable {
+    @frozen package enum Joining: Sendable, Hashable {
         case start(WaiterID)
         case join(WaiterID)
 
@@ -22,19 +24,19 @@ package struct LookupTable<Waiter: Sendable>: Sendable {
         }
     }
 
-    package enum Leaving: Sendable, Hashable {
+    @frozen package enum Leaving: Sendable, Hashable {
         /// Others still wait, or the waiter was already answered.
         case nothing
         case stop(LookupKey)
     }
 
-    private var waiting: [LookupKey: [WaiterID: Waiter]] = [:]
-    private var keys: [WaiterID: LookupKey] = [:]
-    private var nextNumber: UInt64 = 0
+    @usableFromInline var waiting: [LookupKey: [WaiterID: Waiter]] = [:]
+    @usableFromInline var keys: [WaiterID: LookupKey] = [:]
+    @usableFromInline var nextNumber: UInt64 = 0
 
     package init() {}
 
-    package mutating func join(_ key: LookupKey, _ waiter: Waiter) -> Joining {
+    @inlinable package mutating func join(_ key: LookupKey, _ waiter: Waiter) -> Joining {
         nextNumber &+= 1
         let id = WaiterID(number: nextNumber)
         let isFirst = waiting[key] == nil
@@ -44,7 +46,7 @@ package struct LookupTable<Waiter: Sendable>: Sendable {
     }
 
     /// Takes a waiter out; gives it back so that it can be told.
-    package mutating func leave(_ id: WaiterID) -> (Waiter?, Leaving) {
+    @inlinable package mutating func leave(_ id: WaiterID) -> (Waiter?, Leaving) {
         guard let key = keys.removeValue(forKey: id) else { return (nil, .nothing) }
         let waiter = waiting[key]?.removeValue(forKey: id)
         guard let left = waiting[key], left.isEmpty else { return (waiter, .nothing) }
@@ -53,22 +55,33 @@ package struct LookupTable<Waiter: Sendable>: Sendable {
     }
 
     /// Ends a lookup: everybody who waits for it and is not kept for the next one.
-    package mutating func finish(
+    @inlinable package mutating func finish(
         _ key: LookupKey, keeping isKept: (Waiter) -> Bool = { _ in false }
     ) -> [Waiter] {
         guard let waiters = waiting.removeValue(forKey: key) else { return [] }
+        // The usual case, without more dictionaries.
+        if waiters.count == 1, let (id, waiter) = waiters.first {
+            if isKept(waiter) {
+                waiting[key] = waiters
+                return []
+            }
+            keys[id] = nil
+            return [waiter]
+        }
         let kept = waiters.filter { isKept($0.value) }
         if !kept.isEmpty { waiting[key] = kept }
         let told = waiters.filter { kept[$0.key] == nil }
         for id in told.keys { keys[id] = nil }
-        return told.sorted { $0.key.number < $1.key.number }.map(\.value)
+        return told.sorted { $0.key.number < $1.key.number }.map { $0.value }
     }
 
     /// True until the waiter has been told, or has left.
-    package func isWaiting(_ id: WaiterID) -> Bool { keys[id] != nil }
+    @inlinable package func isWaiting(_ id: WaiterID) -> Bool { keys[id] != nil }
 
     /// Who waits for a lookup, in no order.
-    package func waiters(of key: LookupKey) -> [Waiter] { (waiting[key] ?? [:]).map(\.value) }
+    @inlinable package func waiters(of key: LookupKey) -> [Waiter] {
+        (waiting[key] ?? [:]).map { $0.value }
+    }
 
     package var isEmpty: Bool { waiting.isEmpty }
 }

@@ -37,10 +37,13 @@ package final class AlarmThread: AlarmSource {
     package func schedule(
         at moment: Monotonic, _ ring: @escaping @Sendable () -> Void
     ) -> AlarmID {
-        let (id, needsThread) = waiting.withLockSignalling { queue in
+        let (id, needsThread) = waiting.withLock { queue in
             let needsThread = !queue.isServed
             queue.isServed = true
             return (queue.add(moment, ring), needsThread)
+        } signallingIf: { queue in
+            // An alarm that rings after the thread wakes up anyhow need not wake it now.
+            queue.next.map { $0 < queue.sleepsUntil } ?? false
         }
         if needsThread, !start({ self.serve() }) {
             // Without a thread now: the next alarm tries again, and its thread rings this one too.
@@ -50,7 +53,12 @@ package final class AlarmThread: AlarmSource {
     }
 
     package func cancel(_ id: AlarmID) {
-        waiting.withLockSignalling { $0.cancel(id) }
+        // The thread finds out when it wakes up.
+        waiting.withLock {
+            $0.cancel(id)
+        } signallingIf: { _ in
+            false
+        }
     }
 
     /// Runs on the alarm thread for the life of the process.
@@ -59,7 +67,8 @@ package final class AlarmThread: AlarmSource {
             let due = waiting.waitAndTake { queue, now in
                 queue.takeDue(now: now)
             } until: { queue in
-                queue.next
+                queue.sleepsUntil = queue.next ?? .distantFuture
+                return queue.next
             }
             for ring in due { ring() }
         }
@@ -74,6 +83,9 @@ private struct AlarmQueue {
     }
 
     var isServed = false
+    /// When the thread wakes up by itself. Earlier than the first alarm when that one was cancelled;
+    /// the past while the thread is awake, and then it looks at the queue before it sleeps.
+    var sleepsUntil = Monotonic.zero
     private var heap: [Alarm] = []
     private var rings: [UInt64: @Sendable () -> Void] = [:]
     private var lastNumber: UInt64 = 0

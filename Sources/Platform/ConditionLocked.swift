@@ -35,6 +35,18 @@ package final class ConditionLocked<State>: @unchecked Sendable {
         return body(&state)
     }
 
+    /// Changes the state, and wakes the waiting thread if `isNews` says so afterwards.
+    package func withLock<Result>(
+        _ body: (inout State) -> sending Result, signallingIf isNews: (State) -> Bool
+    ) -> sending Result {
+        pthread_mutex_lock(mutex)
+        defer {
+            if isNews(state) { pthread_cond_broadcast(condition) }
+            pthread_mutex_unlock(mutex)
+        }
+        return body(&state)
+    }
+
     /// Waits until `take` gives something, then gives it back.
     ///
     /// - Parameters:
@@ -42,7 +54,7 @@ package final class ConditionLocked<State>: @unchecked Sendable {
     ///   - until: the moment to wake up by itself; nil waits for a signal.
     /// - Returns: what `take` gave, never empty.
     package func waitAndTake<Element>(
-        _ take: (inout State, Monotonic) -> [Element], until: (State) -> Monotonic?
+        _ take: (inout State, Monotonic) -> [Element], until: (inout State) -> Monotonic?
     ) -> [Element] {
         let clock = SystemMonotonicClock()
         pthread_mutex_lock(mutex)
@@ -50,7 +62,7 @@ package final class ConditionLocked<State>: @unchecked Sendable {
         while true {
             let taken = take(&state, clock.now())
             if !taken.isEmpty { return taken }
-            if let moment = until(state), moment != .distantFuture {
+            if let moment = until(&state), moment != .distantFuture {
                 httpdns_condition_wait_until(condition, mutex, moment.nanoseconds)
             } else {
                 pthread_cond_wait(condition, mutex)

@@ -197,9 +197,9 @@ extension Resolver {
         let usual = now.adding(milliseconds: options.patience.wholeMilliseconds)
         state.lastSerial &+= 1
         var running = RunningLookup(
-            serial: state.lastSerial, sources: sources.map(\.0),
+            serial: state.lastSerial, sources: sources.map { $0.0 },
             machine: LookupMachine(
-                question: key.question, sources: sources.map(\.1), deadline: max(limit, usual),
+                question: key.question, sources: sources.map { $0.1 }, deadline: max(limit, usual),
                 rules: rules),
             subject: ResolverEvent.Subject(key.question))
         if options.store != nil, use == .normal {
@@ -247,7 +247,7 @@ extension Resolver {
             }
         }
         state.running[key] = hasEnded ? nil : running
-        guard hasEnded, let limit = state.table.waiters(of: key).map(\.limit).max() else {
+        guard hasEnded, let limit = state.table.waiters(of: key).map({ $0.limit }).max() else {
             return todo
         }
         return todo + begin(key, limit: limit, use: .refresh, now: now, in: &state)
@@ -317,7 +317,7 @@ extension Resolver {
             case .consult(let question, let serial): consult(question, serial: serial, key: key)
             case .ask(let source, let question, let id, let by, let serial):
                 ask(source, question, id, by: by, serial: serial, key: key)
-            case .cancel(let task): task.cancel()
+            case .cancel(let asking): asking.end()
             case .arm(let moment, let serial): arm(moment, serial: serial, key: key)
             case .disarm(let alarm): alarms.cancel(alarm)
             case .keep(let testimony, let life):
@@ -339,21 +339,30 @@ extension Resolver {
         _ source: any ResolverBackend, _ question: Question, _ id: QueryID, by: Monotonic,
         serial: UInt64, key: LookupKey
     ) {
-        let task = Task.detached { [weak self] in
-            let result: Result<Testimony, QueryFailure>
-            do throws(QueryFailure) {
-                result = .success(try await source.ask(question, deadline: by))
-            } catch {
-                result = .failure(error)
+        let ending: AskEnding
+        if let direct = source as? any DirectBackend {
+            ending = AskEnding(
+                end: direct.start(question, deadline: by) { [weak self] result in
+                    self?.heard(result, from: id, key: key, serial: serial)
+                })
+        } else {
+            let task = Task.detached { [weak self] in
+                let result: Result<Testimony, QueryFailure>
+                do throws(QueryFailure) {
+                    result = .success(try await source.ask(question, deadline: by))
+                } catch {
+                    result = .failure(error)
+                }
+                self?.heard(result, from: id, key: key, serial: serial)
             }
-            self?.heard(result, from: id, key: key, serial: serial)
+            ending = AskEnding { task.cancel() }
         }
         let isWanted = state.withLock { state in
             guard state.running[key]?.serial == serial else { return false }
-            state.running[key]?.queries[id]?.task = task
+            state.running[key]?.queries[id]?.ending = ending
             return true
         }
-        if !isWanted { task.cancel() }
+        if !isWanted { ending.end() }
     }
 
     private func arm(_ moment: Monotonic, serial: UInt64, key: LookupKey) {
@@ -378,7 +387,10 @@ extension Resolver {
         _ event: (inout RunningLookup, inout ResolverState) -> [LookupMachine.Action]
     ) {
         let actions = state.withLock { state -> [StartedAction] in
-            guard var running = state.running[key], running.serial == serial else { return [] }
+            // Taken out: what it holds would else be copied with the first change; `apply` puts it back.
+            guard state.running[key]?.serial == serial,
+                var running = state.running.removeValue(forKey: key)
+            else { return [] }
             let actions = event(&running, &state)
             return apply(actions, to: &running, key: key, now: now, in: &state)
         }

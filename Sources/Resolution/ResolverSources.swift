@@ -84,8 +84,8 @@ extension Resolver {
     ) -> [StartedAction] {
         guard id.source < running.sources.count, let query = running.queries[id] else { return [] }
         let label = running.sources[id.source].label
-        var todo: [StartedAction] = query.task.map { [.cancel($0)] } ?? []
-        running.queries[id]?.task = nil
+        var todo: [StartedAction] = query.ending.map { [.cancel($0)] } ?? []
+        running.queries[id]?.ending = nil
         running.queries[id]?.isLeft = true
         if now >= query.until {
             running.lastFailed = label

@@ -48,7 +48,13 @@ struct RunningQuery {
     let isProbe: Bool
     /// The lookup does not wait for it any longer, and has judged its source.
     var isLeft = false
-    var task: Task<Void, Never>?
+    /// What ends the asking before its time; nil when it is over, or not known yet.
+    var ending: AskEnding?
+}
+
+/// Ends one asking of one source; its answer, if one comes still, is ignored.
+struct AskEnding: Sendable {
+    let end: @Sendable () -> Void
 }
 
 /// What a lookup does with what is kept already.
@@ -63,7 +69,7 @@ package enum CacheUse: Sendable {
 enum StartedAction: Sendable {
     case consult(Question, serial: UInt64)
     case ask(any ResolverBackend, Question, QueryID, by: Monotonic, serial: UInt64)
-    case cancel(Task<Void, Never>)
+    case cancel(AskEnding)
     case arm(Monotonic, serial: UInt64)
     case disarm(AlarmID)
     case keep(Testimony, lifeSeconds: UInt32)

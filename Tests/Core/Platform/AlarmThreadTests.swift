@@ -40,4 +40,25 @@ import Testing
         }
         #expect(rung.withLock { $0 } == [1, 2, 4, 5])
     }
+
+    @Test func `a nearer alarm rings while the thread sleeps towards a far or a cancelled one`()
+        async
+    {
+        let alarms = AlarmThread { DetachedThread.start(named: "alarm-test", $0) }
+        let clock = SystemMonotonicClock()
+        let rung = Locked(0)
+        for round in 0..<20 {
+            let far = alarms.schedule(at: clock.now().adding(seconds: 3_600)) {
+                rung.withLock { $0 += 1_000 }
+            }
+            if round.isMultiple(of: 2) { alarms.cancel(far) }
+            await withCheckedContinuation { continuation in
+                _ = alarms.schedule(at: clock.now().adding(milliseconds: 2)) {
+                    rung.withLock { $0 += 1 }
+                    continuation.resume()
+                }
+            }
+        }
+        #expect(rung.withLock { $0 } == 20)
+    }
 }
