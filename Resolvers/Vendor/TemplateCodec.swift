@@ -21,6 +21,7 @@ package struct TemplateCodec: HTTPDNSCodec {
 
     private let base: String
     let template: ProviderTemplate
+    private let types: Set<RecordType>?
     private let credentials: Credentials
     private let payloadCipher: TemplateCipher?
     let responseCipher: TemplateCipher?
@@ -29,15 +30,18 @@ package struct TemplateCodec: HTTPDNSCodec {
     /// - Parameters:
     ///   - template: the protocol, from a profile.
     ///   - base: the path before the template's own; empty for the provider's own servers.
+    ///   - types: what the provider can be asked for; nil for all that the form of its answers has.
     ///   - credentials: what the template uses must be there.
     /// - Throws: ``QueryFailure/misconfigured(_:)``.
     package init(
-        _ template: ProviderTemplate, base: String = "", credentials: Credentials,
+        _ template: ProviderTemplate, base: String = "", types: Set<RecordType>? = nil,
+        credentials: Credentials,
         randomOctets: @escaping @Sendable (Int) -> [UInt8] = { Cipher.randomOctets($0) }
     ) throws(QueryFailure) {
         try Self.check(credentials, for: template)
         self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
         self.template = template
+        self.types = types
         self.credentials = credentials
         self.randomOctets = randomOctets
         payloadCipher = try template.payload.map { payload throws(QueryFailure) in
@@ -80,7 +84,7 @@ package struct TemplateCodec: HTTPDNSCodec {
     }
 
     package var supportedTypes: Set<RecordType>? {
-        template.response.form == .dnsJSON ? nil : [.a, .aaaa]
+        types ?? (template.response.form == .dnsJSON ? nil : [.a, .aaaa])
     }
 
     package var answerTransport: AnswerTransport {

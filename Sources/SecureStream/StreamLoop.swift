@@ -192,13 +192,12 @@ extension StreamLoop {
             connection.settle(now: now)
         }
         let desk = connection.desk
-        if connection.isRetired || connection.end != nil, desk.connection === connection {
-            desk.connection = nil
-        }
+        let isCurrent = desk.connection === connection
+        if connection.isRetired || connection.end != nil, isCurrent { desk.connection = nil }
         guard let end = connection.end,
             connections.removeValue(forKey: connection.number) != nil
         else { return }
-        finish(end, connection)
+        finish(end, connection, wasCurrent: isCurrent)
     }
 
     private func finish(_ ended: EndedExchange, _ connection: LiveConnection) {
@@ -214,21 +213,28 @@ extension StreamLoop {
         }
     }
 
-    private func finish(_ end: ConnectionMachine.End, _ connection: LiveConnection) {
+    private func finish(
+        _ end: ConnectionMachine.End, _ connection: LiveConnection, wasCurrent: Bool
+    ) {
         let lost = connection.session?.surrender() ?? []
+        // What still waits has used one of its tries too where nothing was answered, lest a server that
+        // only ever hangs up, or takes its leave at once, is asked for ever.
+        let isBarren = wasCurrent && connection.session?.answered == 0
         switch end {
         case .failed(let failure): fail(connection.desk.takeWaiting(), .query(failure))
         case .wrongProtocol: fail(connection.desk.takeWaiting(), .speaksNoHTTP2)
-        case .unused: for exchange in lost { askAgain(exchange, "the connection was closed") }
-        case .broken(let why): broke(connection, lost, why)
+        case .unused:
+            let waiting = isBarren ? connection.desk.takeWaiting() : []
+            for exchange in lost + waiting { askAgain(exchange, "the connection was closed") }
+        case .broken(let why):
+            broke(connection, lost, isBarren ? connection.desk.takeWaiting() : [], why)
         }
     }
 
-    private func broke(_ connection: LiveConnection, _ lost: [StreamExchange], _ why: String) {
-        // What still waits has used one of its tries too where nothing was answered, lest a server that
-        // only ever hangs up is asked for ever.
-        let isBarren = connection.session?.answered == 0 && !connection.isRetired
-        let waiting = isBarren ? connection.desk.takeWaiting() : []
+    private func broke(
+        _ connection: LiveConnection, _ lost: [StreamExchange], _ waiting: [StreamExchange],
+        _ why: String
+    ) {
         if connection.session?.isTold == true {
             // A server that says what it took up may have acted on it.
             fail(lost, .query(.unreachable("the connection ended: \(why)")))
