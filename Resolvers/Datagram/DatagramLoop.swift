@@ -163,7 +163,10 @@ extension DatagramLoop {
             lastUse = now
         }
         guard timers.count > Self.spareTimers + 4 * (running.count + waiting.count) else { return }
-        timers.keep { [running] id, moment in running[id]?.wakeAt == moment }
+        timers.keep { [running, waiting] id, moment in
+            // One that waits has its deadline alone.
+            running[id].map { $0.wakeAt == moment } ?? waiting.contains(id)
+        }
     }
 
     /// The newest attempt had all its time.

@@ -16,6 +16,8 @@ public final class ResolvConfWatcher: Sendable {
         var conf = ResolvConf(parsing: "")
         var stamp: SmallFile.Stamp?
         var lookedAt: Monotonic?
+        /// A look has come to its end: `conf` is more than a guess.
+        var hasLooked = false
         var reloads = 0
     }
 
@@ -33,10 +35,8 @@ public final class ResolvConfWatcher: Sendable {
     public func current() -> ResolvConf {
         let now = clock.now()
         let (known, stamp, isFresh) = state.withLock { state in
-            let isFresh =
-                state.lookedAt.map {
-                    now.milliseconds(since: $0) < Self.freshMilliseconds
-                } ?? false
+            let age = state.lookedAt.map { now.milliseconds(since: $0) }
+            let isFresh = state.hasLooked && (age ?? .max) < Self.freshMilliseconds
             if !isFresh { state.lookedAt = now }
             return (state.conf, state.stamp, isFresh)
         }
@@ -56,6 +56,7 @@ public final class ResolvConfWatcher: Sendable {
     package var reloads: Int { state.withLock { $0.reloads } }
 
     private func look(_ known: ResolvConf, _ stamp: SmallFile.Stamp?) -> ResolvConf {
+        defer { state.withLock { $0.hasLooked = true } }
         let found = SmallFile.stamp(path)
         if let found, found == stamp { return known }
         // A file that is there but cannot be read, or is still being written: the last word holds.

@@ -6,7 +6,14 @@ struct WaitingQuestions {
 
     var count: Int { questions.count }
 
+    func contains(_ id: DatagramQuestion.ID) -> Bool { questions[id] != nil }
+
     mutating func append(_ question: DatagramQuestion) {
+        // Under steady load the line is never empty: who has left it must not pile up.
+        if order.count >= 2 * questions.count + Self.spareIDs {
+            order = order[next...].filter { questions[$0] != nil }
+            next = 0
+        }
         questions[question.id] = question
         order.append(question.id)
     }
@@ -26,4 +33,7 @@ struct WaitingQuestions {
         next = 0
         return nil
     }
+
+    /// Because: below that, looking for who has left costs more than they do.
+    private static let spareIDs = 1_024
 }

@@ -9,8 +9,8 @@ package import HTTPDNSWire
 
 /// DNS over HTTPS: our own HTTP/2, or the HTTP transport where the server has none.
 ///
-/// Which of the two a server wants is learnt from its handshake and kept; only a peer that has proved
-/// itself and speaks no HTTP/2 is asked the other way, never one that is not trusted. Source: RFC 8484.
+/// Which of the two a server wants is learnt from its handshake, and kept once it has answered so. The
+/// other way asks for the same proof: a peer that is not trusted is asked in neither. Source: RFC 8484.
 package struct DoHBackend: ResolverBackend {
     package let label: String
     private let messages: DoHMessages
@@ -82,8 +82,10 @@ package struct DoHBackend: ResolverBackend {
             return try messages.testimony(from: reply, for: question, resolver: label)
         case .failure(.query(let failure)): throw failure
         case .failure(.speaksNoHTTP2):
+            let testimony = try await askOverTransport(question, deadline: deadline)
+            // Not before a proven peer has answered this way: an alert can be forged on the way.
             hasHTTP2.withLock { $0 = false }
-            return try await askOverTransport(question, deadline: deadline)
+            return testimony
         }
     }
 

@@ -13,7 +13,8 @@ package import HTTPDNSNames
 ///
 /// Rules (everything that changes the state lives in this file):
 /// 1. Addresses are dialled in order; the next one when one fails, or after 250 ms beside it. The
-///    first that connects is spoken to, the others are hung up on. Source: RFC 8305 §5.
+///    first that connects is spoken to, the others are hung up on; they have their turn again when its
+///    peer does not prove itself. Source: RFC 8305 §5.
 /// 2. An address whose peer does not prove itself is passed over like a dead one; when no address is
 ///    left, the trust failure is what is told.
 /// 3. No octet of a question leaves before `secured`.
@@ -58,16 +59,16 @@ package struct ConnectionMachine: Sendable {
         case closed
     }
 
-    private let addressCount: Int
     private var state = State.connecting
-    private var next = 0
+    /// Those whose turn is still to come.
+    private var pending: [Int]
     private var dialled: [Int] = []
     private var failures: [QueryFailure] = []
     /// When ``woke(now:)`` has something to do; never, where nothing is waited for.
     package private(set) var wakeAt = Monotonic.distantFuture
 
     /// A connection to the first of so many addresses that does.
-    package init(addressCount: Int) { self.addressCount = addressCount }
+    package init(addressCount: Int) { pending = Array(0..<max(0, addressCount)) }
 
     /// How long an address has before the next is tried beside it. Source: RFC 8305 §5.
     static let attemptDelayMilliseconds: Int64 = 250
@@ -96,7 +97,7 @@ extension ConnectionMachine {
     }
 
     package mutating func start(now: Monotonic) -> [Action] {
-        guard addressCount > 0 else {
+        guard !pending.isEmpty else {
             return close(.failed(.misconfigured("no address to connect to")))
         }
         return dialNext(now)
@@ -106,6 +107,7 @@ extension ConnectionMachine {
         guard case .connecting = state, dialled.contains(address) else { return [] }
         let others = dialled.filter { $0 != address }
         dialled = [address]
+        pending = others + pending
         state = .handshaking(address)
         wakeAt = now.adding(milliseconds: Self.setUpMilliseconds)
         return others.map { .hangUp($0) } + [.shakeHands(address)]
@@ -182,7 +184,7 @@ extension ConnectionMachine {
         guard wakeAt <= now else { return [] }
         switch state {
         case .connecting:
-            if next < addressCount { return dialNext(now) }
+            if !pending.isEmpty { return dialNext(now) }
             return close(.failed(headline ?? .timedOut(tries: dialled.count)))
         case .handshaking(let address):
             return refused(address, .timedOut(tries: 1), now: now)
@@ -192,17 +194,17 @@ extension ConnectionMachine {
     }
 
     private mutating func dialNext(_ now: Monotonic) -> [Action] {
-        let address = next
-        next += 1
+        guard let address = pending.first else { return [] }
+        pending.removeFirst()
         dialled.append(address)
         wakeAt = now.adding(
-            milliseconds: next < addressCount
-                ? Self.attemptDelayMilliseconds : Self.setUpMilliseconds)
+            milliseconds: pending.isEmpty
+                ? Self.setUpMilliseconds : Self.attemptDelayMilliseconds)
         return [.dial(address)]
     }
 
     private mutating func goOn(_ now: Monotonic) -> [Action] {
-        if next < addressCount { return dialNext(now) }
+        if !pending.isEmpty { return dialNext(now) }
         guard dialled.isEmpty else { return [] }
         return close(.failed(headline ?? .unreachable("no address is left")))
     }

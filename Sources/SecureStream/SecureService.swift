@@ -87,6 +87,7 @@ package struct StreamReply: Sendable {
 /// Why there is no reply.
 package enum StreamFailure: Error, Sendable, Hashable {
     case query(QueryFailure)
-    /// The peer has proved itself, and has no HTTP/2. Nothing was sent.
+    /// The peer has no HTTP/2: it chose none, proven; or an alert said so, which anyone on the way can
+    /// forge. Nothing was sent.
     case speaksNoHTTP2
 }

@@ -13,6 +13,11 @@ final class ServiceDesk: @unchecked Sendable {
     init(_ service: SecureService) { self.service = service }
 
     func append(_ exchange: StreamExchange) {
+        // Under steady load the queue is never empty: what has left it must not pile up.
+        if waiting.count >= 2 * waitingCount + Self.spareExchanges {
+            waiting = waiting[next...].filter { !$0.isSettled }
+            next = 0
+        }
         waiting.append(exchange)
         waitingCount += 1
     }
@@ -43,6 +48,9 @@ final class ServiceDesk: @unchecked Sendable {
         }
         return waiting[next...].filter { !$0.isSettled }
     }
+
+    /// Because: below that, looking for what has left costs more than it does.
+    private static let spareExchanges = 64
 
     private func clear() {
         waiting.removeAll(keepingCapacity: true)

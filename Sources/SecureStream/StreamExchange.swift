@@ -18,6 +18,8 @@ package final class StreamExchange: @unchecked Sendable {
     var desk: ServiceDesk?
     /// The connection that carries it.
     var carrier: LiveConnection?
+    /// The number of the connection that took it up last; 0 before.
+    var takenBy: UInt64 = 0
     /// The number under which its session knows it: a slot, or a message's id.
     var number = 0
     var streamID: Int32 = 0

@@ -172,6 +172,7 @@ extension StreamLoop {
                 break
             }
             exchange.carrier = connection
+            exchange.takenBy = connection.number
             exchange.sentAt = now
             exchange.tries += 1
             connection.isDirty = true
@@ -196,13 +197,12 @@ extension StreamLoop {
             connection.settle(now: now)
         }
         let desk = connection.desk
-        if connection.isRetired || connection.end != nil, desk.connection === connection {
-            desk.connection = nil
-        }
+        let isCurrent = desk.connection === connection
+        if connection.isRetired || connection.end != nil, isCurrent { desk.connection = nil }
         guard let end = connection.end,
             connections.removeValue(forKey: connection.number) != nil
         else { return }
-        finish(end, connection)
+        finish(end, connection, wasCurrent: isCurrent)
     }
 
     private func finish(_ ended: EndedExchange, _ connection: LiveConnection) {
@@ -218,28 +218,44 @@ extension StreamLoop {
         }
     }
 
-    private func finish(_ end: ConnectionMachine.End, _ connection: LiveConnection) {
+    private func finish(
+        _ end: ConnectionMachine.End, _ connection: LiveConnection, wasCurrent: Bool
+    ) {
         let lost = connection.session?.surrender() ?? []
+        let isBarren = wasCurrent && connection.session?.answered == 0
         switch end {
         case .failed(let failure): fail(connection.desk.takeWaiting(), .query(failure))
         case .wrongProtocol: fail(connection.desk.takeWaiting(), .speaksNoHTTP2)
-        case .unused: for exchange in lost { askAgain(exchange, "the connection was closed") }
-        case .broken(let why): broke(connection, lost, why)
+        case .unused:
+            for exchange in lost { askAgain(exchange, "the connection was closed") }
+            if isBarren { charge(connection, "the connection was closed") }
+        case .broken(let why):
+            broke(connection, lost, why)
+            if isBarren { charge(connection, why) }
         }
     }
 
     private func broke(_ connection: LiveConnection, _ lost: [StreamExchange], _ why: String) {
-        // What still waits has used one of its tries too where nothing was answered, lest a server that
-        // only ever hangs up is asked for ever.
-        let isBarren = connection.session?.answered == 0 && !connection.isRetired
-        let waiting = isBarren ? connection.desk.takeWaiting() : []
         if connection.session?.isTold == true {
             // A server that says what it took up may have acted on it.
             fail(lost, .query(.unreachable("the connection ended: \(why)")))
         } else {
             for exchange in lost { askAgain(exchange, why) }
         }
-        for exchange in waiting { askAgain(exchange, why) }
+    }
+
+    /// What still waits has used one of its tries too where nothing was answered, lest a server that
+    /// only ever hangs up, or takes its leave at once, is asked for ever.
+    private func charge(_ connection: LiveConnection, _ why: String) {
+        let desk = connection.desk
+        for exchange in desk.takeWaiting() {
+            // One that the connection took up and gave back has used its try already.
+            if exchange.takenBy == connection.number {
+                desk.append(exchange)
+            } else {
+                askAgain(exchange, why)
+            }
+        }
     }
 
     private func fail(_ exchanges: [StreamExchange], _ failure: StreamFailure) {

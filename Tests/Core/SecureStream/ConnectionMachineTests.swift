@@ -63,6 +63,19 @@ import Testing
             ])
     }
 
+    @Test mutating func `an address that was hung up on is dialled when the peer is not trusted`() {
+        _ = machine.start(now: t0)
+        _ = machine.woke(now: at(250))
+        #expect(machine.connected(0, now: at(260)) == [.hangUp(1), .shakeHands(0)])
+        #expect(
+            machine.refused(0, .untrusted("wrong name"), now: at(270)) == [.hangUp(0), .dial(1)])
+        #expect(machine.connected(1, now: at(280)) == [.shakeHands(1)])
+        #expect(
+            machine.refused(1, .unreachable("reset"), now: at(290)) == [
+                .hangUp(1), .close(.failed(.untrusted("wrong name"))),
+            ])
+    }
+
     @Test mutating func `silence in the handshake ends it after five seconds`() {
         _ = machine.start(now: t0)
         _ = machine.connected(0, now: at(1))

@@ -10,9 +10,9 @@ import Testing
     private func codec(
         _ id: String, account: String? = nil, secret: String? = nil, key: String? = nil
     ) throws -> TemplateCodec {
-        let template = try #require(Profiles.named(id)?.template)
+        let profile = try #require(Profiles.named(id))
         return try TemplateCodec(
-            template,
+            try #require(profile.template), types: profile.supportedTypes,
             credentials: TemplateCodec.Credentials(
                 account: account, secret: secret.map { Secret($0) }, key: key.map { Secret($0) }),
             randomOctets: Vendor.counting)
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `Yunaq is a profile: its signature is the published one`() throws {
         let request = try yunaq().request(
-            for: [try Vendor.question("www.yunaq.com")], now: Vendor.at(1_576_468_800 - 600))
+            for: [try Vendor.question("www.yunaq.com")], now: Vendor.at(1_576_468_800 - 300))
         #expect(request.target.contains("&sign=1f8c93f4853b8a9cc179b54ea7e0e2f6&t=1576468800"))
         #expect(request.target.contains("qtype=A"))
         #expect(!request.target.contains("&ip="))
@@ -71,6 +71,13 @@ import Testing
         #expect(
             Vendor.outcome(codec, Vendor.response(#"{"code":"AkDisabled"}"#), question)
                 == "rejected AkDisabled")
+    }
+
+    @Test func `a service that knows IPv4 alone never says that a name has no IPv6`() throws {
+        #expect(try codec("wangsu").supportedTypes == [.a])
+        #expect(
+            try codec("ucloud", account: "auth/a1", secret: "secret").supportedTypes == [.a])
+        #expect(try yunaq().supportedTypes == [.a, .aaaa])
     }
 
     @Test func `Wangsu is a profile without Swift of its own`() throws {

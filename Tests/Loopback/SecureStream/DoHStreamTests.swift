@@ -131,6 +131,16 @@ import Testing
         #expect(server.record.connections == 2)
     }
 
+    @Test func `a server that takes its leave at once is asked twice, no more`() async throws {
+        let server = try lab.dohServer { _, _, _ in
+        } begin: { server in
+            server.settings([])
+            server.goAway(after: 0)
+        }
+        #expect(await (try lab.doh(at: server)).failure("ok", .a)?.label == "unreachable")
+        #expect(server.record.connections == 2)
+    }
+
     @Test func `what GOAWAY says was taken up is not asked again`() async throws {
         let server = try lab.dohServer { stream, _, server in
             server.goAway(after: stream)
