@@ -14,7 +14,10 @@ package struct QuotaBackend: ResolverBackend {
 
     package var label: String { backend.label }
     package var isAuthenticated: Bool { backend.isAuthenticated }
+    package var isLocal: Bool { backend.isLocal }
     package var supportedTypes: Set<RecordType>? { backend.supportedTypes }
+
+    package func networkDidChange() { backend.networkDidChange() }
 
     package func ask(
         _ question: Question, deadline: Monotonic

@@ -17,6 +17,12 @@ final class EventHub: Sendable {
         self.observer = observer
     }
 
+    // Whoever still listens would wait for ever.
+    deinit {
+        let listeners = state.withLock { Array($0.listeners.values) }
+        for listener in listeners { listener.finish() }
+    }
+
     var metrics: ResolverMetrics { state.withLock { $0.metrics } }
 
     func emit(_ event: ResolverEvent) {
@@ -54,10 +60,10 @@ extension Resolver {
     package func tell(_ event: ResolverEvent) { events.emit(event) }
 
     /// Everything that happens from now on. A listener that is too slow misses the oldest; it ends
-    /// with the task that reads it.
+    /// with the task that reads it, or with the resolver.
     public var eventStream: AsyncStream<ResolverEvent> { events.stream() }
 
-    /// Counters and histograms of everything until now, with the state of the cache and the sources.
+    /// Counters and histograms of everything until now.
     public func metrics() -> ResolverMetrics { events.metrics }
 
     /// How each source does, in the order of the chain.

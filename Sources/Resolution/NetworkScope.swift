@@ -5,8 +5,9 @@ internal import Synchronization
 /// The number under which answers of one chain on one network are kept.
 final class NetworkScope: Sendable {
     private struct State {
-        var scopes: [String: LookupScope] = [:]
-        var text: String
+        /// By the text of the network.
+        var scopes: [String: LookupScope]
+        var texts: [LookupScope: String]
         var lastNumber: UInt32 = 0
     }
 
@@ -18,27 +19,30 @@ final class NetworkScope: Sendable {
     init(chain: String, network: String?) {
         self.chain = chain
         let text = NetworkScope.text(chain, network)
-        state = Locked(State(scopes: [text: LookupScope(number: 0)], text: text))
+        let first = LookupScope(number: 0)
+        state = Locked(State(scopes: [text: first], texts: [first: text]))
     }
 
     var current: LookupScope { LookupScope(number: number.load(ordering: .acquiring)) }
 
-    /// The same, readable and equal after a restart: what the store keeps answers under.
-    var text: String { state.withLock { $0.text } }
+    /// A scope's name, equal after a restart: what the store keeps its answers under. Nil for a network
+    /// that was entered without a name: no other may find what was learnt there, after a restart
+    /// neither.
+    func text(of scope: LookupScope) -> String? { state.withLock { $0.texts[scope] } }
 
     func enter(_ network: String?) {
         state.withLock { state in
             state.lastNumber &+= 1
             let new = LookupScope(number: state.lastNumber)
             guard let network else {
-                // Never come back to, so it is not remembered; and never the same after a restart.
-                state.text = NetworkScope.text(chain, "change \(state.lastNumber)")
+                // Never come back to, so it is not remembered.
                 number.store(new.number, ordering: .releasing)
                 return
             }
-            state.text = NetworkScope.text(chain, network)
-            let scope = state.scopes[state.text] ?? new
-            state.scopes[state.text] = scope
+            let text = NetworkScope.text(chain, network)
+            let scope = state.scopes[text] ?? new
+            state.scopes[text] = scope
+            state.texts[scope] = text
             number.store(scope.number, ordering: .releasing)
         }
     }
@@ -50,7 +54,16 @@ final class NetworkScope: Sendable {
 
 extension Resolver {
     var currentScope: LookupScope { network.current }
-    var scopeText: String { network.text }
+
+    /// What the store keeps a lookup's answers under: its own scope, which may not be the current one
+    /// any longer, and who was asked, where a rule says so. Nil: the store has no part in it.
+    func storeScope(_ key: LookupKey) -> String? {
+        guard let text = network.text(of: key.scope) else { return nil }
+        switch options.routes.target(for: key.question.name) {
+        case .fixed?, nil: return text
+        case let target?: return "\(text) by \(target)"
+        }
+    }
 
     func enter(network name: String?) { network.enter(name) }
 }

@@ -86,15 +86,23 @@ extension Resolver {
                 return
             }
             let question = Question(name: name, type: .aaaa)
+            let scope = currentScope
             _ = startLookup(question, patience: nil) { [weak self] result in
                 guard let answer = try? result.get(), !answer.outcome.isServerFailure else {
                     use([])
                     return
                 }
                 let prefixes = NAT64.prefixes(in: answer.addresses)
-                self?.state.withLock { $0.nat64 = prefixes }
+                self?.learn(prefixes, in: scope)
                 use(prefixes)
             }
+        }
+    }
+
+    /// What the network before was like says nothing of this one.
+    private func learn(_ prefixes: [NAT64Prefix], in scope: LookupScope) {
+        state.withLock { state in
+            if scope == currentScope { state.nat64 = prefixes }
         }
     }
 

@@ -152,8 +152,12 @@ extension Resolver {
             guard case .stop(let key) = leaving, var running = state.running[key] else {
                 return (waiter, failure, LookupKey?.none, [StartedAction]())
             }
+            guard !running.isConsulting else {
+                // Nobody was asked yet, and now nobody will be.
+                state.running[key] = nil
+                return (waiter, failure, LookupKey?.none, [StartedAction]())
+            }
             let actions = running.machine.stopped()
-            if running.isConsulting { state.running[key] = nil }
             return (
                 waiter, failure, key, apply(actions, to: &running, key: key, now: now, in: &state)
             )
@@ -268,6 +272,9 @@ extension Resolver {
                 if state.hot[key.question.name] != nil {
                     todo.append(.keepHot(key.question, lifeSeconds: life))
                 }
+            } else {
+                // What the store holds was true before this answer, and is not any longer.
+                todo.append(.forget(key.question))
             }
         }
         return todo + [.tell(state.table.finish(key), .success(answer))]
@@ -317,7 +324,11 @@ extension Resolver {
             case .arm(let moment, let serial): arm(moment, serial: serial, key: key)
             case .disarm(let alarm): alarms.cancel(alarm)
             case .keep(let testimony, let life):
-                options.store?.keep(testimony, scope: scopeText, lifeSeconds: life)
+                guard let store = options.store, let scope = storeScope(key) else { continue }
+                store.keep(testimony, scope: scope, lifeSeconds: life)
+            case .forget(let question):
+                guard let store = options.store, let scope = storeScope(key) else { continue }
+                store.forget(question, scope: scope)
             case .keepHot(let question, let life):
                 scheduleRefresh(of: question, lifeSeconds: life)
             case .emit(let event): emit(event)

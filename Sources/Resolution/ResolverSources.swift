@@ -21,6 +21,9 @@ extension Resolver {
         case .sources(let labels)?:
             chosen = labels.compactMap { label in everySource.first { $0.label == label } }
             isRouted = true
+        case nil where question.type == .aaaa && question.name.text == NAT64.discoveryName:
+            // Only the network's own resolver knows its prefix. Source: RFC 7050 §3, RFC 8880 §7.1.
+            chosen = bypass.map { [$0] } ?? sources
         case .fixed?, nil: break
         }
         rules.policy = isRouted ? .off : options.addressPolicy
@@ -82,9 +85,8 @@ extension Resolver {
         running.queries[id]?.task = nil
         if now >= query.until {
             running.lastFailed = label
-            todo += failed(
-                label, .timedOut(tries: 1), running.subject, now: now, in: &state)
-        } else {
+            todo += failed(label, .timedOut(tries: 1), running, now: now, in: &state)
+        } else if running.serial > state.lastSerialElsewhere {
             state.health[label]?.abandoned(now: now)
         }
         return todo
@@ -106,11 +108,11 @@ extension Resolver {
             switch result {
             case .success(let testimony):
                 events = answered(
-                    label, running.subject, inMilliseconds: took, now: now, in: &state)
+                    label, running, inMilliseconds: took, now: now, in: &state)
                 running.lastFailed = label
                 return running.machine.answered(id, testimony, now: now)
             case .failure(let failure):
-                events = failed(label, failure, running.subject, now: now, in: &state)
+                events = failed(label, failure, running, now: now, in: &state)
                 if failure != .notCovered { running.lastFailed = label }
                 return running.machine.failed(id, failure, now: now)
             }
@@ -119,28 +121,31 @@ extension Resolver {
     }
 
     private func answered(
-        _ label: String, _ subject: ResolverEvent.Subject, inMilliseconds took: Int64,
+        _ label: String, _ running: RunningLookup, inMilliseconds took: Int64,
         now: Monotonic, in state: inout ResolverState
     ) -> [StartedAction] {
+        let said = StartedAction.emit(
+            .answered(running.subject, source: label, milliseconds: took))
+        guard running.serial > state.lastSerialElsewhere else { return [said] }
         let wasWell = state.health[label, default: SourceHealth()].state == .closed
         state.health[label, default: SourceHealth()].answered(inMilliseconds: took, now: now)
-        let said = StartedAction.emit(.answered(subject, source: label, milliseconds: took))
         return wasWell ? [said] : [said, .emit(.restored(source: label))]
     }
 
     private func failed(
-        _ label: String, _ failure: QueryFailure, _ subject: ResolverEvent.Subject,
+        _ label: String, _ failure: QueryFailure, _ running: RunningLookup,
         now: Monotonic, in state: inout ResolverState
     ) -> [StartedAction] {
-        var health = state.health[label] ?? SourceHealth()
-        let wasWell = health.state == .closed
-        health.failed(failure, now: now, jitter: Double.random(in: 0..<1))
-        state.health[label] = health
-        var todo: [StartedAction] = [.emit(.failed(subject, source: label, failure))]
+        var todo: [StartedAction] = [.emit(.failed(running.subject, source: label, failure))]
         if case .overQuota(let milliseconds) = failure {
             todo.append(
                 .emit(.overQuota(source: label, retryAfterMilliseconds: milliseconds)))
         }
+        guard running.serial > state.lastSerialElsewhere else { return todo }
+        var health = state.health[label] ?? SourceHealth()
+        let wasWell = health.state == .closed
+        health.failed(failure, now: now, jitter: Double.random(in: 0..<1))
+        state.health[label] = health
         if wasWell, case .open(let until) = health.state {
             todo.append(
                 .emit(.broke(source: label, milliseconds: until.millisecondsLeft(from: now))))

@@ -10,6 +10,9 @@ struct ResolverState {
     var running: [LookupKey: RunningLookup] = [:]
     /// Tells a lookup from an earlier one of the same key, so that late replies are ignored.
     var lastSerial: UInt64 = 0
+    /// The last lookup begun on the network before: what comes of it and of those before it says
+    /// nothing of how sources do on this one.
+    var lastSerialElsewhere: UInt64 = 0
     /// How each source has done, by its label.
     var health: [String: SourceHealth] = [:]
     var failures = HeldFailures<LookupKey>()
@@ -57,6 +60,7 @@ enum StartedAction: Sendable {
     case arm(Monotonic, serial: UInt64)
     case disarm(AlarmID)
     case keep(Testimony, lifeSeconds: UInt32)
+    case forget(Question)
     case keepHot(Question, lifeSeconds: UInt32)
     case tell([Waiter], Result<LookupAnswer, LookupFailure>)
     case emit(ResolverEvent)
