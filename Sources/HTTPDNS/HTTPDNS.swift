@@ -56,6 +56,11 @@ public struct HTTPDNS: Sendable {
                 FixedHostTable(configuration.overrides, label: "override"), at: 0)
         }
         if configuration.usesHostsFile { options.tables.append(SystemHostTable.shared) }
+        // Else the answers of the first network would be kept under no name, and found on any other
+        // after a restart.
+        if configuration.followsNetwork, options.network == nil {
+            options.network = NetworkFollower.current()
+        }
         let reports = StoreReports()
         if let path = configuration.storePath, options.store == nil {
             options.store = SQLiteAnswerStore(path: path) { reports.tell($0.description) }

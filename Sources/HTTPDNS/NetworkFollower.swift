@@ -17,6 +17,13 @@ final class NetworkFollower: Sendable {
     }
 
     deinit { monitor.stop() }
+
+    /// The network as it is now, named as the monitor names it; nil where the system does not tell.
+    static func current() -> String? {
+        guard var facts = NetworkMonitor.facts() else { return nil }
+        facts.nameServers = ResolvConfWatcher().current().servers
+        return "\(facts.id)"
+    }
 }
 
 /// Passes what a store reports on to the resolver that was made after it.

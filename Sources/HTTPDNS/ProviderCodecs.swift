@@ -90,7 +90,7 @@ enum ProviderCodecs {
             throw .unexpected("ProviderCodecs: \(profile.id) has no template")
         }
         return try TemplateCodec(
-            template, base: base, types: profile.supportedTypes,
+            template, base: base,
             credentials: TemplateCodec.Credentials(
                 account: description.account, secret: description.secret, key: description.key),
             types: profile.supportedTypes)

@@ -194,8 +194,15 @@ extension AnswerCache {
 
     @inline(__always)
     static func milliseconds(_ moment: Monotonic) -> Int64 {
-        Int64(bitPattern: UInt64(bitPattern: max(0, moment.nanoseconds)) / 1_000_000)
+        let nanoseconds = max(-headStart, moment.nanoseconds) &+ headStart
+        return Int64(bitPattern: UInt64(bitPattern: nanoseconds) / 1_000_000)
     }
+
+    /// Nanoseconds that the cache counts before the clock's zero.
+    ///
+    /// Because: what the store kept may have ended days before this machine started; 32 days are more
+    /// than any such answer is used for.
+    private static let headStart: Int64 = 2_764_800_000_000_000
 
     static func second(_ milliseconds: Int64) -> UInt32 {
         UInt32(clamping: milliseconds / 1_000)

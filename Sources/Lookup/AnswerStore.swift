@@ -13,6 +13,9 @@ public protocol AnswerStore: Sendable {
     /// Keeps an answer for so many seconds from now; replaces what was kept under that key.
     func keep(_ testimony: Testimony, scope: String, lifeSeconds: UInt32)
 
+    /// Forgets what was kept under a key: a newer answer took its place that is not kept.
+    func forget(_ question: Question, scope: String)
+
     /// Forgets everything.
     func removeAll()
 

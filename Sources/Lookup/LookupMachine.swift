@@ -31,6 +31,8 @@ package struct QueryID: Sendable, Hashable {
 /// 4. An answer whose source proves nothing is held while a source that does is being asked, for the
 ///    preference window at most; meanwhile every such source that was not asked yet is asked. Where
 ///    the proven answer differs, that is told as a disagreement.
+///    So that it may, an ordered lookup goes on listening to a proven source whose time is over when
+///    it has to ask one that proves nothing; to it alone for no longer than the window.
 /// 5. Addresses that cannot be right for the name make an answer unusable.
 /// 6. A source that rests is asked only when no other is left: a lookup never fails for want of trying.
 /// 7. A late or repeated reply is ignored: its ``QueryID`` is no longer pending.
@@ -41,6 +43,8 @@ package struct LookupMachine: Sendable {
         case ask(QueryID, by: Monotonic)
         /// Nobody waits for that query any longer.
         case abandon(QueryID)
+        /// Its time is over, and others are asked; it is still listened to.
+        case miss(QueryID)
         /// Wake the machine by ``LookupMachine/timeReached(now:)`` then; replaces an earlier alarm.
         case armAlarm(Monotonic)
         case disarmAlarm
@@ -88,7 +92,9 @@ package struct LookupMachine: Sendable {
     private struct Pending: Sendable {
         let id: QueryID
         let asked: Monotonic
-        let until: Monotonic
+        var until: Monotonic
+        /// Its time was over; it may still speak against what proves nothing.
+        var isOverdue = false
     }
 
     private struct Held: Sendable {
@@ -173,9 +179,14 @@ package struct LookupMachine: Sendable {
         alarm = nil
         var actions: [Action] = []
         for query in pending where query.until <= now {
-            _ = take(query.id)
-            actions.append(.abandon(query.id))
-            note(query, .failed(.timedOut(tries: 1)), now: now)
+            if !query.isOverdue { note(query, .failed(.timedOut(tries: 1)), now: now) }
+            if isWorthHearing(query), now < deadline {
+                keepListening(to: query.id)
+                actions.append(.miss(query.id))
+            } else {
+                _ = take(query.id)
+                actions.append(.abandon(query.id))
+            }
         }
         return actions + goOn(now: now)
     }
@@ -184,7 +195,7 @@ package struct LookupMachine: Sendable {
     /// whose patience ends before the lookup does.
     package func attemptsSoFar(now: Monotonic) -> [LookupAttempt] {
         attempts
-            + pending.map {
+            + pending.filter { !$0.isOverdue }.map {
                 LookupAttempt(
                     resolver: sources[$0.id.source].label, reason: .failed(.timedOut(tries: 1)),
                     milliseconds: now.milliseconds(since: $0.asked))
@@ -205,6 +216,7 @@ package struct LookupMachine: Sendable {
         }
         var actions: [Action] = []
         while let next = nextSource(now: now) { actions.append(ask(next, now: now)) }
+        boundOverdue(now: now)
         guard !pending.isEmpty else { return conclude(isLate: now >= deadline) }
         let moments =
             pending.map(\.until)
@@ -225,10 +237,11 @@ package struct LookupMachine: Sendable {
         if held != nil, let proven = waiting.first(where: { sources[$0].isAuthenticated }) {
             return proven
         }
-        guard let next = waiting.first else { return pending.isEmpty ? resting.first : nil }
+        let isFree = pending.allSatisfy(\.isOverdue)
+        guard let next = waiting.first else { return isFree ? resting.first : nil }
         switch rules.strategy {
         case .raced: return next
-        case .ordered: return pending.isEmpty ? next : nil
+        case .ordered: return isFree ? next : nil
         case .hedged:
             let isDue = hedgeAt.map { $0 <= now } ?? true
             return pending.isEmpty || isDue && held == nil ? next : nil
@@ -251,6 +264,27 @@ package struct LookupMachine: Sendable {
         let id = QueryID(source: source)
         pending.append(Pending(id: id, asked: now, until: until))
         return .ask(id, by: until)
+    }
+
+    /// A proven source that is late, while only unproven ones are left to ask in its place.
+    private func isWorthHearing(_ query: Pending) -> Bool {
+        guard case .ordered = rules.strategy, !query.isOverdue,
+            sources[query.id.source].isAuthenticated
+        else { return false }
+        return (waiting + resting).contains { !sources[$0].isAuthenticated }
+    }
+
+    private mutating func keepListening(to id: QueryID) {
+        guard let at = pending.firstIndex(where: { $0.id == id }) else { return }
+        pending[at].isOverdue = true
+        pending[at].until = deadline
+    }
+
+    /// Nobody else is left to wait for: those who are late get the window and no more.
+    private mutating func boundOverdue(now: Monotonic) {
+        guard !pending.isEmpty, pending.allSatisfy(\.isOverdue) else { return }
+        let limit = now.adding(milliseconds: rules.preferenceWindowMilliseconds)
+        for at in pending.indices { pending[at].until = min(pending[at].until, limit) }
     }
 
     private mutating func take(_ id: QueryID) -> Pending? {

@@ -19,8 +19,33 @@ package enum SpecialAddress {
         if let sixToFour, sixToFour.contains(address) {
             return IPAddress(family: .ipv4, high: 0, low: address.high >> 16)
         }
-        guard carriers.contains(where: { $0.contains(address) }) else { return nil }
+        // The client, with each bit turned over. Source: RFC 4380 §4.
+        if let teredo, teredo.contains(address) {
+            return IPAddress(family: .ipv4, high: 0, low: ~address.low)
+        }
+        if let local, local.contains(address) { return translated(address) }
+        // ISATAP, whatever the prefix; the bit says whether the IPv4 address is global.
+        // Source: RFC 5214 §6.1.
+        let isISATAP = address.low >> 32 & 0xFDFF_FFFF == 0x5EFE
+        guard isISATAP || carriers.contains(where: { $0.contains(address) }) else { return nil }
         return IPAddress(family: .ipv4, high: 0, low: address.low)
+    }
+
+    /// A prefix for local use has 48 bits or more: the one is taken after whose IPv4 address nothing but
+    /// zeros follows. Source: RFC 8215 §5, RFC 6052 §2.2.
+    private static func translated(_ address: IPAddress) -> IPAddress {
+        let (high, low) = (address.high, address.low)
+        let inner: UInt64
+        if low & 0xFF_FFFF_FFFF == 0 {
+            inner = (high & 0xFFFF) << 16 | low >> 40 & 0xFFFF
+        } else if low & 0xFFFF_FFFF == 0 {
+            inner = (high & 0xFF) << 24 | low >> 32 & 0xFF_FFFF
+        } else if low & 0xFF_FFFF == 0 {
+            inner = low >> 24 & 0xFFFF_FFFF
+        } else {
+            inner = low
+        }
+        return IPAddress(family: .ipv4, high: 0, low: inner)
     }
 
     /// Source: IANA "IPv4 Special-Purpose Address Registry" and "IPv6 Special-Purpose Address
@@ -59,15 +84,20 @@ package enum SpecialAddress {
         [v4(0xC000_0009, 32, ""), v4(0xC000_000A, 32, "")].compactMap { $0?.block }
 
     /// Forms that end in an IPv4 address: compatible and mapped (RFC 4291 §2.5.5), translated
-    /// (RFC 2765 §2.1), the well-known prefix (RFC 6052 §2.1), the first /96 for local use (RFC 8215).
+    /// (RFC 2765 §2.1), the well-known prefix (RFC 6052 §2.1).
     private static let carriers: [AddressBlock] = [
         v6(0, 96, ""), v6(0, 96, low: 0xFFFF_0000_0000, ""),
         v6(0, 96, low: 0xFFFF_0000_0000_0000, ""), v6(0x0064_FF9B_0000_0000, 96, ""),
-        v6(0x0064_FF9B_0001_0000, 96, ""),
     ].compactMap { $0?.block }
 
     /// Source: RFC 3056 §2.
     private static let sixToFour = v6(0x2002_0000_0000_0000, 16, "")?.block
+
+    /// Source: RFC 4380 §2.6.
+    private static let teredo = v6(0x2001_0000_0000_0000, 32, "")?.block
+
+    /// For translation inside a network. Source: RFC 8215 §3.
+    private static let local = v6(0x0064_FF9B_0001_0000, 48, "")?.block
 
     private static func v4(
         _ address: UInt64, _ bits: Int, _ kind: String

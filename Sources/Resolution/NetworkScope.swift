@@ -5,8 +5,9 @@ internal import Synchronization
 /// The number under which answers of one chain on one network are kept.
 final class NetworkScope: Sendable {
     private struct State {
-        var scopes: [String: LookupScope] = [:]
-        var text: String
+        /// By the text of the network.
+        var scopes: [String: LookupScope]
+        var texts: [LookupScope: String]
         var lastNumber: UInt32 = 0
 
         /// Forgets the network that was met first; the one that is entered comes after.
@@ -15,6 +16,7 @@ final class NetworkScope: Sendable {
                 let first = scopes.min(by: { $0.value.number < $1.value.number })
             else { return }
             scopes[first.key] = nil
+            texts[first.value] = nil
         }
     }
 
@@ -31,34 +33,31 @@ final class NetworkScope: Sendable {
     init(chain: String, network: String?) {
         self.chain = chain
         let text = NetworkScope.text(chain, network)
-        state = Locked(State(scopes: [text: LookupScope(number: 0)], text: text))
+        let first = LookupScope(number: 0)
+        state = Locked(State(scopes: [text: first], texts: [first: text]))
     }
 
     var current: LookupScope { LookupScope(number: number.load(ordering: .acquiring)) }
 
-    /// The same, readable and equal after a restart: what the store keeps answers under. Nil for a
-    /// network that was left and is never come back to.
-    func text(of scope: LookupScope) -> String? {
-        state.withLock { state in
-            if scope == current { return state.text }
-            return state.scopes.first { $0.value == scope }?.key
-        }
-    }
+    /// A scope's name, equal after a restart: what the store keeps its answers under. Nil for a network
+    /// that was entered without a name: no other may find what was learnt there, after a restart
+    /// neither.
+    func text(of scope: LookupScope) -> String? { state.withLock { $0.texts[scope] } }
 
     func enter(_ network: String?) {
         state.withLock { state in
             state.lastNumber &+= 1
             let new = LookupScope(number: state.lastNumber)
             guard let network else {
-                // Never come back to, so it is not remembered; and never the same after a restart.
-                state.text = NetworkScope.text(chain, "change \(state.lastNumber)")
+                // Never come back to, so it is not remembered.
                 number.store(new.number, ordering: .releasing)
                 return
             }
-            state.text = NetworkScope.text(chain, network)
-            let scope = state.scopes[state.text] ?? new
-            if state.scopes[state.text] == nil { state.makeRoom() }
-            state.scopes[state.text] = scope
+            let text = NetworkScope.text(chain, network)
+            if state.scopes[text] == nil { state.makeRoom() }
+            let scope = state.scopes[text] ?? new
+            state.scopes[text] = scope
+            state.texts[scope] = text
             number.store(scope.number, ordering: .releasing)
         }
     }
@@ -71,8 +70,15 @@ final class NetworkScope: Sendable {
 extension Resolver {
     var currentScope: LookupScope { network.current }
 
-    /// What the store keeps a key's answers under; nil: they are not to be kept.
-    func scopeText(of key: LookupKey) -> String? { network.text(of: key.scope) }
+    /// What the store keeps a lookup's answers under: its own scope, which may not be the current one
+    /// any longer, and who was asked, where a rule says so. Nil: the store has no part in it.
+    func storeScope(_ key: LookupKey) -> String? {
+        guard let text = network.text(of: key.scope) else { return nil }
+        switch options.routes.target(for: key.question.name) {
+        case .fixed?, nil: return text
+        case let target?: return "\(text) by \(target)"
+        }
+    }
 
     func enter(network name: String?) { network.enter(name) }
 }

@@ -69,8 +69,15 @@ extension Resolver {
         options.store?.removeAll()
     }
 
-    /// Forgets what is cached for one host.
+    /// Forgets what is cached for one host; in the store, its addresses and service bindings on this
+    /// network.
     public func removeCachedAnswers(for host: HostName) {
         cache.remove(host)
+        guard let store = options.store else { return }
+        for type in [RecordType.a, .aaaa, .https] {
+            let question = Question(name: host, type: type)
+            let key = LookupKey(question: question, scope: currentScope)
+            if let scope = storeScope(key) { store.forget(question, scope: scope) }
+        }
     }
 }

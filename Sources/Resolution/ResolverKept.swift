@@ -46,8 +46,9 @@ extension Resolver {
 
     /// What is in the store, before anybody is asked.
     func consult(_ question: Question, serial: UInt64, key: LookupKey) {
-        guard let store = options.store, let scope = scopeText(of: key) else {
-            return storeAnswered(nil, serial: serial, key: key)
+        guard let store = options.store, let scope = storeScope(key) else {
+            storeAnswered(nil, serial: serial, key: key)
+            return
         }
         store.find(question, scope: scope) { [weak self] found in
             self?.storeAnswered(found, serial: serial, key: key)
@@ -82,6 +83,7 @@ extension Resolver {
     /// Puts what the store found into the cache with what is left of its life; false when nothing is
     /// left that may be used.
     private func keep(_ found: StoredAnswer, for key: LookupKey, now: Monotonic) -> Bool {
+        guard isAcceptable(found.testimony) else { return false }
         if found.secondsLeft > 0 {
             let life = min(found.secondsLeft, options.lifeRules.seconds(of: found.testimony))
             guard life > 0 else { return false }
@@ -93,6 +95,18 @@ extension Resolver {
         let kept = now.adding(seconds: -Int64(found.secondsOver) - 1)
         cache.store(found.testimony, for: key, lifeSeconds: 1, now: kept)
         return true
+    }
+
+    /// Whether the policy of today allows what was kept under that of another day.
+    private func isAcceptable(_ testimony: Testimony) -> Bool {
+        let name = testimony.question.name
+        switch options.routes.target(for: name) {
+        case .bypass?, .sources?: return true
+        case .fixed?, nil: break
+        }
+        let answer = LookupAnswer(testimony: testimony, ttlSeconds: 0, isCached: true)
+        return options.addressPolicy.verdict(
+            for: name, addresses: answer.addresses, isLocalSource: false) == .acceptable
     }
 }
 
@@ -213,6 +227,8 @@ extension Resolver {
     public func networkDidChange(_ network: String? = nil) {
         let popular = cache.entries(in: currentScope, limit: Resolver.popularAtOnce)
             .map(\.question)
+        // First, so that what is learnt from now on is learnt of the new one.
+        enter(network: network)
         let hot = state.withLock { state in
             state.health = [:]
             state.rank.networkChanged()
@@ -221,7 +237,6 @@ extension Resolver {
             state.networkChanges &+= 1
             return Set(state.hot.keys)
         }
-        enter(network: network)
         for source in everySource { source.networkDidChange() }
         emit(.networkChanged)
         for name in hot.sorted() { askAgain(for: name) }

@@ -224,6 +224,8 @@ extension Resolver {
                 todo += ask(id, by: by, of: &running, key: key, now: now, in: &state)
             case .abandon(let id):
                 todo += abandon(id, of: &running, now: now, in: &state)
+            case .miss(let id):
+                todo += miss(id, of: &running, now: now, in: &state)
             case .armAlarm(let moment):
                 if let alarm = running.alarm { todo.append(.disarm(alarm)) }
                 running.alarm = nil
@@ -272,6 +274,9 @@ extension Resolver {
                 if state.hot[key.question.name] != nil, key.scope == currentScope {
                     todo.append(.keepHot(key.question, lifeSeconds: life))
                 }
+            } else {
+                // What the store holds was true before this answer, and is not any longer.
+                todo.append(.forget(key.question))
             }
         }
         return todo + [.tell(state.table.finish(key), .success(answer))]
@@ -321,8 +326,11 @@ extension Resolver {
             case .arm(let moment, let serial): arm(moment, serial: serial, key: key)
             case .disarm(let alarm): alarms.cancel(alarm)
             case .keep(let testimony, let life):
-                guard let scope = scopeText(of: key) else { continue }
-                options.store?.keep(testimony, scope: scope, lifeSeconds: life)
+                guard let store = options.store, let scope = storeScope(key) else { continue }
+                store.keep(testimony, scope: scope, lifeSeconds: life)
+            case .forget(let question):
+                guard let store = options.store, let scope = storeScope(key) else { continue }
+                store.forget(question, scope: scope)
             case .keepHot(let question, let life):
                 scheduleRefresh(of: question, lifeSeconds: life)
             case .emit(let event): emit(event)

@@ -97,6 +97,16 @@ extension Resolver {
         return todo
     }
 
+    /// A query whose time is over, and that is listened to all the same.
+    func miss(
+        _ id: QueryID, of running: inout RunningLookup, now: Monotonic,
+        in state: inout ResolverState
+    ) -> [StartedAction] {
+        guard let query = running.queries[id] else { return [] }
+        running.lastFailed = query.label
+        return failed(.timedOut(tries: 1), query, running.subject, now: now, in: &state)
+    }
+
     /// A source has answered or failed.
     func heard(
         _ result: Result<Testimony, QueryFailure>, from id: QueryID, key: LookupKey,

@@ -73,6 +73,7 @@ enum StartedAction: Sendable {
     case arm(Monotonic, serial: UInt64)
     case disarm(AlarmID)
     case keep(Testimony, lifeSeconds: UInt32)
+    case forget(Question)
     case keepHot(Question, lifeSeconds: UInt32)
     case tell([Waiter], Result<LookupAnswer, LookupFailure>)
     case emit(ResolverEvent)

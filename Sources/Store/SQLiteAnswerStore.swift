@@ -68,6 +68,11 @@ public final class SQLiteAnswerStore: AnswerStore {
         _ = post(.keep(key: key, testimony, life))
     }
 
+    public func forget(_ question: Question, scope: String) {
+        guard let key = StoredForm.key(question, scope: scope) else { return }
+        _ = post(.forget(key: key))
+    }
+
     public func removeAll() { _ = post(.removeAll) }
 
     public func flush() async {
@@ -124,7 +129,7 @@ extension StoreOrder {
         case .find(_, _, let found): found(nil)
         case .flush(let done): done()
         case .count(let tell): tell(nil)
-        case .keep, .removeAll, .commit, .stop: break
+        case .keep, .forget, .removeAll, .commit, .stop: break
         }
     }
 }
@@ -143,7 +148,7 @@ private struct StoreMailbox: Sendable {
     mutating func add(_ order: StoreOrder) -> Outcome {
         if orders.count >= StoreMailbox.maximumOrders {
             switch order {
-            case .find, .keep: return .refused
+            case .find, .keep, .forget: return .refused
             case .removeAll, .flush, .count, .commit, .stop: break
             }
         }

@@ -6,6 +6,7 @@ internal import HTTPDNSPlatform
 enum StoreOrder: Sendable {
     case find(key: [UInt8], Question, @Sendable (StoredAnswer?) -> Void)
     case keep(key: [UInt8], Testimony, StoredLife)
+    case forget(key: [UInt8])
     case removeAll
     case flush(@Sendable () -> Void)
     case count(@Sendable (StoreContents?) -> Void)
@@ -82,6 +83,9 @@ struct StoreLoop {
             } else if commitAt == nil {
                 commitAt = monotonic.now().adding(milliseconds: Self.gatherMilliseconds)
             }
+        case .forget(let key):
+            waiting[key] = nil
+            attempt { table throws(DatabaseFault) in try table.remove(key) }
         case .removeAll:
             waiting.removeAll()
             commitAt = nil

@@ -23,6 +23,18 @@ import Testing
         #expect(cache.count == 0)
     }
 
+    @Test func `an answer that ended before the clock began is as old as it is`() throws {
+        var limits = CacheLimits()
+        limits.staleSeconds = 7_200
+        var cache = AnswerCache(limits: limits)
+        let key = try key("a.test")
+        cache.store(
+            try answer("a.test", ttl: 60), for: key, lifeSeconds: 1, now: .at(-3_600_000))
+        #expect(cache.find(key, now: .at(1_000), staleness: 3_000) == nil)
+        #expect(cache.find(key, now: .at(1_000), staleness: 7_200)?.isStale == true)
+        #expect(cache.find(key, now: .at(3_602_000), staleness: 7_200) == nil)
+    }
+
     @Test func `a TTL of zero is not kept, and takes away what was`() throws {
         var cache = AnswerCache()
         let key = try key("a.test")

@@ -245,3 +245,65 @@ import Testing
             lookup.stopped() == [.abandon(zero), .abandon(one), .disarmAlarm, .fail(.cancelled)])
     }
 }
+
+/// An ordered lookup whose proven source is late.
+@Suite struct OverdueSourceTests {
+    private let question: Question
+    private let zero = QueryID(source: 0)
+    private let one = QueryID(source: 1)
+    private let late = LookupAttempt(
+        resolver: "proven", reason: .failed(.timedOut(tries: 1)), milliseconds: 1_500)
+
+    init() throws { question = try Said.question() }
+
+    private func machineAfterPatience() -> LookupMachine {
+        var lookup = LookupMachine(
+            question: question,
+            sources: [
+                PlannedSource(label: "proven"),
+                PlannedSource(label: "plain", isAuthenticated: false),
+            ], deadline: .at(5_000))
+        #expect(lookup.start(now: .zero) == [.ask(zero, by: .at(1_500)), .armAlarm(.at(1_500))])
+        #expect(
+            lookup.timeReached(now: .at(1_500)) == [
+                .miss(zero), .ask(one, by: .at(5_000)), .armAlarm(.at(5_000)),
+            ])
+        return lookup
+    }
+
+    @Test func `a plain answer waits for a proven source that is late, and loses to it`() throws {
+        var lookup = machineAfterPatience()
+        let forged = try Said.addresses(["192.0.2.66"], to: question, by: "plain")
+        #expect(lookup.answered(one, forged, now: .at(1_510)) == [.armAlarm(.at(2_010))])
+        let truth = try Said.addresses(["192.0.2.1"], to: question, by: "proven")
+        let evidence = try #require(
+            Disagreement(authenticated: truth, plain: forged, millisecondsApart: -190))
+        #expect(
+            lookup.answered(zero, truth, now: .at(1_700)) == [
+                .disarmAlarm, .disagree(evidence), .settle(truth, attempts: [late]),
+            ])
+    }
+
+    @Test func `a plain answer counts when the late source stays silent for the window`() throws {
+        var lookup = machineAfterPatience()
+        let answer = try Said.addresses(["192.0.2.1"], to: question, by: "plain")
+        _ = lookup.answered(one, answer, now: .at(1_510))
+        #expect(
+            lookup.timeReached(now: .at(2_010)) == [
+                .abandon(zero), .disarmAlarm, .settle(answer, attempts: [late]),
+            ])
+    }
+
+    @Test func `when the plain source fails the late one gets the window and no more`() {
+        var lookup = machineAfterPatience()
+        let failure = LookupAttempt(
+            resolver: "plain", reason: .failed(.unreachable("refused")), milliseconds: 20)
+        #expect(
+            lookup.failed(one, .unreachable("refused"), now: .at(1_520)) == [.armAlarm(.at(2_020))])
+        #expect(
+            lookup.timeReached(now: .at(2_020)) == [
+                .abandon(zero), .disarmAlarm,
+                .fail(.exhausted(question: question, attempts: [late, failure])),
+            ])
+    }
+}

@@ -101,6 +101,8 @@ private final class HeldStore: AnswerStore {
 
     func keep(_ testimony: Testimony, scope: String, lifeSeconds: UInt32) {}
 
+    func forget(_ question: Question, scope: String) {}
+
     func removeAll() {}
 
     func flush() async {}

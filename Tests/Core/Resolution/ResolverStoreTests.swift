@@ -37,6 +37,8 @@ private final class SlowStore: AnswerStore {
         state.withLock { $0.kept.append(testimony) }
     }
 
+    func forget(_ question: Question, scope: String) {}
+
     func removeAll() {}
 
     func flush() async {}

@@ -121,6 +121,10 @@ final class ScenarioStore: AnswerStore {
         }
     }
 
+    func forget(_ question: Question, scope: String) {
+        entries.withLock { $0["\(question) \(scope)"] = nil }
+    }
+
     func removeAll() { entries.withLock { $0 = [:] } }
 
     func flush() async {}

@@ -12,10 +12,10 @@ import Testing
     ) throws -> TemplateCodec {
         let profile = try #require(Profiles.named(id))
         return try TemplateCodec(
-            try #require(profile.template), types: profile.supportedTypes,
+            try #require(profile.template),
             credentials: TemplateCodec.Credentials(
                 account: account, secret: secret.map { Secret($0) }, key: key.map { Secret($0) }),
-            randomOctets: Vendor.counting)
+            types: profile.supportedTypes, randomOctets: Vendor.counting)
     }
 
     private func qiniu() throws -> TemplateCodec {
