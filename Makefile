@@ -9,7 +9,7 @@ CONFORMANCE := ../shared/conformance
 
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: help setup build run demo test check lint format san fuzz bench cover conformance docs release
+.PHONY: help setup build run demo test check lint format san fuzz soak bench cover conformance docs release
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; do \
@@ -57,6 +57,9 @@ san: setup ## all tests under AddressSanitizer, then under ThreadSanitizer
 
 fuzz: setup ## libFuzzer on what reads bytes from the network
 	@scripts/fuzz
+
+soak: setup ## resolvers under load, servers that die: make soak ARGS='--seconds 600 --sanitize thread'
+	@scripts/soak $(ARGS)
 
 bench: setup ## ratios against peers, measured side by side: make bench ARGS=--quick
 	@scripts/bench $(ARGS)

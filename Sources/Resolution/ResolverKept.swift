@@ -62,22 +62,47 @@ extension Resolver {
                 running.isConsulting
             else { return ([], false) }
             running.isConsulting = false
+            var todo: [StartedAction] = []
             if let found, keep(found, for: key, now: now),
-                let answer = cached(key, now: now)?.answer, !answer.isStale || staleWait == .zero
+                let answer = cached(key, now: now)?.answer
             {
-                state.running[key] = nil
-                return (
-                    [
-                        .emit(.served(running.subject, from: .disk)),
-                        .tell(state.table.finish(key), .success(answer)),
-                    ], answer.isStale
-                )
+                guard answer.isStale, staleWait != .zero else {
+                    state.running[key] = nil
+                    return (
+                        [
+                            .emit(.served(running.subject, from: .disk)),
+                            .tell(state.table.finish(key), .success(answer)),
+                        ], answer.isStale
+                    )
+                }
+                running.fallback = answer
+                todo.append(.armFallback(serial: running.serial))
             }
             let actions = running.machine.start(now: now)
-            return (apply(actions, to: &running, key: key, now: now, in: &state), false)
+            return (
+                todo + apply(actions, to: &running, key: key, now: now, in: &state), false
+            )
         }
         perform(actions, key: key)
         if isStale { refresh(key.question, isAhead: false) }
+    }
+
+    /// Gives the stored answer whose life is over to all who wait, when the new one does not come in
+    /// time; the lookup goes on without them. Source: RFC 8767 §5, the client response timer.
+    func armFallback(serial: UInt64, key: LookupKey) {
+        let moment = clock.now().adding(milliseconds: staleWait.wholeMilliseconds)
+        _ = alarms.schedule(at: moment) { [weak self] in
+            guard let self else { return }
+            let actions = state.withLock { state -> [StartedAction] in
+                guard let running = state.running[key], running.serial == serial,
+                    let answer = running.fallback
+                else { return [] }
+                let told = state.table.finish(key)
+                _ = state.table.join(key, Waiter.silent(until: running.machine.deadline))
+                return [.tell(told, .success(answer))]
+            }
+            perform(actions, key: key)
+        }
     }
 
     /// Puts what the store found into the cache with what is left of its life; false when nothing is

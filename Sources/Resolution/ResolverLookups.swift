@@ -143,29 +143,42 @@ extension Resolver {
         }
     }
 
+    /// As above, for what the store holds.
+    private static func preferring(
+        _ fallback: LookupAnswer?, _ failure: LookupFailure
+    ) -> Result<LookupAnswer, LookupFailure> {
+        switch failure {
+        case .exhausted, .timedOut: fallback.map { .success($0) } ?? .failure(failure)
+        case .noSource, .cancelled: .failure(failure)
+        }
+    }
+
     /// Takes a waiter out and tells it why; the lookup goes on while others wait.
-    func leave(_ id: WaiterID, telling why: (borrowing ResolverState) -> LookupFailure) {
+    func leave(
+        _ id: WaiterID,
+        telling why: (borrowing ResolverState) -> Result<LookupAnswer, LookupFailure>
+    ) {
         let now = clock.now()
-        let (waiter, failure, key, actions) = state.withLock { state in
-            let failure = why(state)
+        let (waiter, result, key, actions) = state.withLock { state in
+            let result = why(state)
             let (waiter, leaving) = state.table.leave(id)
             guard case .stop(let key) = leaving, var running = state.running[key] else {
-                return (waiter, failure, LookupKey?.none, [StartedAction]())
+                return (waiter, result, LookupKey?.none, [StartedAction]())
             }
             guard !running.isConsulting else {
                 // Nobody has been asked yet, and nobody will be: what the store says comes too late.
                 state.running[key] = nil
-                return (waiter, failure, nil, [])
+                return (waiter, result, nil, [])
             }
             let actions = running.machine.stopped()
             return (
-                waiter, failure, key, apply(actions, to: &running, key: key, now: now, in: &state)
+                waiter, result, key, apply(actions, to: &running, key: key, now: now, in: &state)
             )
         }
         if let key { perform(actions, key: key) }
         guard let waiter else { return }
         waiter.alarm.close().map(alarms.cancel)
-        waiter.deliver(.failure(failure))
+        waiter.deliver(result)
     }
 
     /// Where the lookup ends at the same moment it goes first: its own end says more.
@@ -180,9 +193,12 @@ extension Resolver {
         }
         perform(actions, key: key)
         leave(id) { state in
-            .timedOut(
-                question: key.question,
-                attempts: state.running[key]?.machine.attemptsSoFar(now: now) ?? [])
+            let running = state.running[key]
+            return Resolver.preferring(
+                running?.fallback,
+                .timedOut(
+                    question: key.question,
+                    attempts: running?.machine.attemptsSoFar(now: now) ?? []))
         }
     }
 }
@@ -279,7 +295,8 @@ extension Resolver {
                 todo.append(.forget(key.question))
             }
         }
-        return todo + [.tell(state.table.finish(key), .success(answer))]
+        let told = isFailure ? running.fallback ?? answer : answer
+        return todo + [.tell(state.table.finish(key), .success(told))]
     }
 
     /// Holds a failure, and has what is kept under its key left alone for a while.
@@ -313,7 +330,7 @@ extension Resolver {
         }
         guard failure != .cancelled else { return [.tell(told, .failure(failure))] }
         return hold(.failed(failure), for: key, now: now, in: &state)
-            + [.tell(told, .failure(failure))]
+            + [.tell(told, Resolver.preferring(running.fallback, failure))]
     }
 
     func perform(_ actions: [StartedAction], key: LookupKey) {
@@ -325,6 +342,7 @@ extension Resolver {
             case .cancel(let asking): asking.end()
             case .arm(let moment, let serial): arm(moment, serial: serial, key: key)
             case .disarm(let alarm): alarms.cancel(alarm)
+            case .armFallback(let serial): armFallback(serial: serial, key: key)
             case .keep(let testimony, let life):
                 guard let store = options.store, let scope = storeScope(key) else { continue }
                 store.keep(testimony, scope: scope, lifeSeconds: life)

@@ -32,6 +32,8 @@ struct RunningLookup {
     /// The machine waits for what the store has to say.
     var isConsulting = false
     let subject: ResolverEvent.Subject
+    /// What the store holds though its life is over: it is told when nothing better comes.
+    var fallback: LookupAnswer?
     /// The source that gave nothing usable last, until the next one is asked.
     var lastFailed: String?
 }
@@ -72,6 +74,7 @@ enum StartedAction: Sendable {
     case cancel(AskEnding)
     case arm(Monotonic, serial: UInt64)
     case disarm(AlarmID)
+    case armFallback(serial: UInt64)
     case keep(Testimony, lifeSeconds: UInt32)
     case forget(Question)
     case keepHot(Question, lifeSeconds: UInt32)
@@ -85,6 +88,6 @@ struct WaitingLookup: Stoppable {
     let waiter: WaiterID
 
     func stop() {
-        resolver.leave(waiter) { _ in .cancelled }
+        resolver.leave(waiter) { _ in .failure(.cancelled) }
     }
 }

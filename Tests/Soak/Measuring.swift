@@ -96,6 +96,48 @@ final class Ticker: Sendable {
     }
 }
 
+/// Measures how late this machine wakes a thread that does nothing: what no library can make good.
+final class Metronome: Sendable {
+    private struct State {
+        var due: Monotonic?
+        /// The worst of this second and of the one before.
+        var worst: (before: Int64, now: Int64) = (0, 0)
+        var since = Monotonic.zero
+        var worstEver: Int64 = 0
+    }
+
+    private let state = Locked(State())
+    private let clock = SystemMonotonicClock()
+
+    static let milliseconds: Int64 = 10
+
+    /// To be called by a ticker of ``milliseconds``.
+    func tick() {
+        let now = clock.now()
+        state.withLock { state in
+            let late = state.due.map { max(0, now.milliseconds(since: $0)) } ?? 0
+            state.due = now.adding(milliseconds: Metronome.milliseconds)
+            if now.milliseconds(since: state.since) > 1_000 {
+                state.worst = (state.worst.now, 0)
+                state.since = now
+            }
+            state.worst.now = max(state.worst.now, late)
+            state.worstEver = max(state.worstEver, late)
+        }
+    }
+
+    /// The worst of the last second or two, one that is under way included.
+    var worstLately: Int64 {
+        let now = clock.now()
+        return state.withLock { state in
+            let running = state.due.map { now.milliseconds(since: $0) } ?? 0
+            return max(running, state.worst.before, state.worst.now)
+        }
+    }
+
+    var worstEver: Int64 { state.withLock { $0.worstEver } }
+}
+
 /// Suspends for so long, without a thread.
 func pause(milliseconds: Int64) async {
     let moment = SystemMonotonicClock().now().adding(milliseconds: milliseconds)

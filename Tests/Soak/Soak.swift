@@ -13,6 +13,7 @@ struct Soak {
     let conductor: SoakConductor
     private let clock = SystemMonotonicClock()
     private let start: Monotonic
+    private let metronome = Metronome()
     private var course = UsageCourse()
 
     /// Runs to the end; what it came to.
@@ -24,7 +25,8 @@ struct Soak {
     private init(_ options: SoakOptions) throws {
         self.options = options
         start = clock.now()
-        ledger = Ledger(allowedMilliseconds: options.latenessMilliseconds)
+        ledger = Ledger(
+            allowedMilliseconds: options.latenessMilliseconds, metronome: metronome)
         servers = try SoakServers(ledger: ledger, from: start)
         worlds = try SoakWorlds(servers, clock: clock)
         let check = AnswerCheck(ledger: ledger, start: start, proven: worlds.proven)
@@ -54,18 +56,19 @@ struct Soak {
         await calmDown()
         let report = SoakReport(
             options: options, ledger: ledger, course: course, end: Usage.now(),
-            milliseconds: took)
+            milliseconds: took, machineLateMilliseconds: metronome.worstEver)
         servers.stop()
         return report
     }
 
     private func makeTickers() -> [Ticker] {
-        let (load, conductor) = (load, conductor)
+        let (load, conductor, metronome) = (load, conductor, metronome)
         let storms = [UInt64(3), 4].map { part in
             let numbers = Locked(SeededNumbers(seed: options.seed &+ part))
             return Ticker(everyMilliseconds: 20) { load.storm(numbers) }
         }
         return storms + [
+            Ticker(everyMilliseconds: Metronome.milliseconds) { metronome.tick() },
             Ticker(everyMilliseconds: 5) { load.tick() },
             Ticker(everyMilliseconds: 200) { conductor.tick() },
         ]

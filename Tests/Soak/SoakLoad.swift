@@ -156,7 +156,8 @@ final class SoakLoad: Sendable {
 
     /// Reads what is cached, many times, on the thread that calls it.
     func storm(_ numbers: Locked<SeededNumbers>) {
-        for _ in 0..<SoakLoad.readsInStorm {
+        // Two storms, fifty times a second each: five reads for each lookup.
+        for _ in 0..<max(1, rate / 20) {
             let (world, host) = numbers.withLock { numbers in
                 (
                     worlds[numbers.below(worlds.count)],
@@ -167,6 +168,4 @@ final class SoakLoad: Sendable {
             check.check(found, of: host, isStale: found.isStale, in: world)
         }
     }
-
-    private static let readsInStorm = 50
 }

@@ -5,6 +5,7 @@ struct SoakReport: Sendable {
     let course: UsageCourse
     let end: Usage
     let milliseconds: Int64
+    let machineLateMilliseconds: Int64
 
     var faults: [String] {
         let (shown, count) = ledger.faults
@@ -28,7 +29,8 @@ struct SoakReport: Sendable {
             "outcomes: " + SoakReport.list(ledger.outcomes),
             "notes: " + SoakReport.list(ledger.notes),
             "latency: " + ledger.latency.text,
-            "later than its patience: \(ledger.lateness.count), by " + ledger.lateness.text,
+            "later than its patience: \(ledger.lateness.count), by " + ledger.lateness.text
+                + "; the machine itself by \(machineLateMilliseconds) ms at worst",
             "memory: \(Usage.mebibytes(memory.first)) MiB after the warm-up, "
                 + "\(Usage.mebibytes(memory.last)) MiB at the end; drained: \(end.mebibytes) MiB, "
                 + "\(end.descriptors) fds, \(end.threads) threads",
@@ -49,6 +51,7 @@ struct SoakReport: Sendable {
             "p50_us":\(ledger.latency.microseconds(perMille: 500)),\
             "p99_us":\(ledger.latency.microseconds(perMille: 990)),\
             "latest_us":\(ledger.lateness.largestMicroseconds),\
+            "machine_late_ms":\(machineLateMilliseconds),\
             "rss_first":\(memory.first),"rss_last":\(memory.last),\
             "outcomes":{\(outcomes)},"faults":[\(faults)]}
             """

@@ -52,7 +52,7 @@ final class SoakServers: Sendable {
         faultyDoH = try LabHTTPDNSServer(
             names: [.dns(SoakServers.dohName)], authority: authority, settings: settings)
         service = try LabHTTPDNSServer(settings: settings)
-        healthy = try UnboundServer(zone: SoakZone.masterFile)
+        healthy = try UnboundServer(extra: SoakZone.localData)
         for server in plain + [inner] { try server.start() }
         try faultyDoH.start()
         try service.start()

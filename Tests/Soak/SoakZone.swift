@@ -8,16 +8,19 @@ import HTTPDNSWire
 ///
 /// An answer of a plain server carries, beside the truth, the moment it was made at as an address, so
 /// that whoever is told it can say how old it is.
+///
+/// The names are public ones, for which the address policy counts; nobody but the soak's own servers is
+/// asked about them.
 enum SoakZone {
     static let count = 3_000
     /// The most popular names first.
-    static let hosts: [HostName] = (0..<count).compactMap { try? HostName("n\($0).example.test") }
+    static let hosts: [HostName] = (0..<count).compactMap { try? HostName("n\($0).example.com") }
     /// Names that only the bypass may be asked for.
     static let inner: [HostName] = (0..<20).compactMap {
-        try? HostName("c\($0).corp.example.test")
+        try? HostName("c\($0).corp.example.com")
     }
-    static let innerSuffix = ".corp.example.test"
-    static let canary = "canary.example.test"
+    static let innerSuffix = ".corp.example.com"
+    static let canary = "canary.example.com"
     static let canaryAddress = IPAddress(family: .ipv4, high: 0, low: 20 << 24 | 0xFF_FFFF)
 
     private static let lives: [UInt32] = [1, 2, 3, 5, 8, 13, 30]
@@ -98,22 +101,18 @@ enum SoakZone {
         return LabTable(entries)
     }
 
-    /// In master-file form, for a server of its own process.
-    static var masterFile: String {
+    /// For a server of its own process, as lines of unbound's `server:` section.
+    static var localData: String {
         var text = """
-            $ORIGIN example.test.
-            $TTL 60
-            @ IN SOA ns hostmaster 1 3600 600 86400 5
-            @ IN NS ns
-            ns IN A 127.0.0.1
-            shop IN A 127.0.0.1
-            shop IN AAAA ::1
+            local-zone: "example.com." static
+            local-data: "example.com. 60 IN SOA ns.example.com. host.example.com. 1 3600 600 86400 5"
 
             """
         for number in 0..<count {
             for address in addresses(number) {
                 let type = address.family == .ipv4 ? "A" : "AAAA"
-                text += "n\(number) \(lifeSeconds(number)) IN \(type) \(address)\n"
+                let record = "n\(number).example.com. \(lifeSeconds(number)) IN \(type) \(address)"
+                text += "local-data: \"\(record)\"\n"
             }
         }
         return text
