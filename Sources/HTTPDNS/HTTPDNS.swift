@@ -65,13 +65,16 @@ public struct HTTPDNS: Sendable {
         if let path = configuration.storePath, options.store == nil {
             options.store = SQLiteAnswerStore(path: path) { reports.tell($0.description) }
         }
+        let sources =
+            try factory.backends(for: configuration.resolvers)
+            + configuration.customResolvers
+        var routed =
+            try factory.backends(for: configuration.routedResolvers)
+            + configuration.customRoutedResolvers
+        options.routes = try RouteNames(factory: factory, sources: sources)
+            .resolved(options.routes, adding: &routed)
         let resolver = Resolver(
-            sources: try factory.backends(for: configuration.resolvers)
-                + configuration.customResolvers,
-            bypass: SystemBackend(),
-            routed: try factory.backends(for: configuration.routedResolvers)
-                + configuration.customRoutedResolvers,
-            options: options)
+            sources: sources, bypass: SystemBackend(), routed: routed, options: options)
         reports.pass(to: resolver)
         return resolver
     }
