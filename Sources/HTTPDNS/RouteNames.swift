@@ -9,8 +9,8 @@ struct RouteNames {
 
     /// The rules with labels in place of names; sources that are only named there are added.
     ///
-    /// - Throws: ``SetupFault/resolver(_:_:)``: a name that is no source and no resolver. A rule that leads
-    ///   nowhere must not be found out by a lookup.
+    /// - Throws: ``SetupFault/resolver(_:_:)``: a name that is no source and no resolver. A rule that
+    ///   leads nowhere must not be found out by a lookup.
     func resolved(
         _ rules: RoutingRules, adding routed: inout [any ResolverBackend]
     ) throws(SetupFault) -> RoutingRules {
