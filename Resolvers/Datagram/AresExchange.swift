@@ -51,7 +51,9 @@ final class AresExchange {
         case HTTPDNS_ARES_BAD_REPLY: .trouble(.malformed("it is not a DNS message"))
         case HTTPDNS_ARES_NO_MEMORY: .trouble(.network("out of memory"))
         case HTTPDNS_ARES_BAD_QUERY: .trouble(.fault("c-ares refused our own question"))
-        default: .trouble(.network("c-ares status \(httpdns_ares_status(raw))"))
+        default:
+            .trouble(
+                .network("the exchange was given up (c-ares code \(httpdns_ares_status(raw)))"))
         }
     }
 

@@ -28,6 +28,7 @@ struct httpdns_ares_exchange {
     int status;
     int system_error;
     int saw_end;
+    int received;
     int sends;
     uint8_t *reply;
     size_t reply_count;
@@ -62,6 +63,10 @@ static void answered(void *context, int status, int timeouts, unsigned char *rep
     } else if (exchange->saw_end) {
         exchange->outcome = HTTPDNS_ARES_CLOSED;
     } else if (status == (int)ARES_EBADRESP || status == (int)ARES_SUCCESS) {
+        exchange->outcome = HTTPDNS_ARES_BAD_REPLY;
+    } else if (status == (int)ARES_ECONNREFUSED && exchange->received) {
+        // c-ares gave the connection up, though neither the system nor the peer ended it: for what
+        // came on it, such as a frame without a message.
         exchange->outcome = HTTPDNS_ARES_BAD_REPLY;
     } else {
         exchange->outcome = HTTPDNS_ARES_OTHER;
@@ -147,6 +152,7 @@ static ares_ssize_t receive(
     ssize_t count = recvfrom(descriptor, buffer, size, flags, address, length);
     if (count < 0 && errno != EAGAIN && errno != EINTR) exchange->system_error = errno;
     if (count == 0 && size > 0 && is_stream(descriptor)) exchange->saw_end = 1;
+    if (count > 0) exchange->received = 1;
     return count;
 }
 

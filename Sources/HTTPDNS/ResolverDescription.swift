@@ -119,8 +119,16 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
     public let reason: String
 
     public var description: String {
-        "\"\(text.unicodeScalars.prefix(200).map { $0.escaped(asASCII: false) }.joined())\" is not "
+        "\"\(shown.unicodeScalars.prefix(200).map { $0.escaped(asASCII: false) }.joined())\" is not "
             + "a resolver: \(reason)"
+    }
+
+    /// Without the name and password that a URL may hold.
+    private var shown: String {
+        guard let separator = text.range(ofSeparator: "://") else { return text }
+        let authority = text[separator.upperBound...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return text[..<authority.startIndex] + "…" + text[at...]
     }
 }
 
@@ -155,9 +163,19 @@ extension ResolverDescription {
     ) throws(DescriptionError) -> HTTPURL {
         // RFC 8484 templates end in {?dns}; the variable is ours to fill.
         let plain = url.hasSuffix("{?dns}") ? String(url.dropLast(6)) : url
-        do { return try HTTPURL(plain) } catch {
+        let read: HTTPURL
+        do { read = try HTTPURL(plain) } catch {
             throw DescriptionError(text: text, reason: "\(error)")
         }
+        // Neither is ever sent: whoever writes one expects what would not happen.
+        guard read.userinfo == nil else {
+            throw DescriptionError(
+                text: text, reason: "a resolver's URL takes no user name or password")
+        }
+        guard read.fragment == nil else {
+            throw DescriptionError(text: text, reason: "a resolver's URL takes no fragment (#…)")
+        }
+        return read
     }
 
     private static func server(

@@ -81,8 +81,17 @@ package enum CertificateError: Error, Sendable, Hashable, CustomStringConvertibl
 
 /// The newest entry of OpenSSL's error queue, as text.
 enum LastError {
-    static var text: String {
-        let code = ERR_peek_last_error()
+    static var text: String { text(of: ERR_peek_last_error()) }
+
+    /// The system's words alone: of the oldest entry, below which OpenSSL puts its own.
+    ///
+    /// Source: ERR_error_string(3): `error:[code]:[library]::[reason]`.
+    static var systemReason: String {
+        let text = text(of: ERR_peek_error())
+        return text.split(separator: ":").last.map { String($0) } ?? text
+    }
+
+    private static func text(of code: UInt) -> String {
         guard code != 0 else { return "unknown error" }
         var buffer = [CChar](repeating: 0, count: 256)
         ERR_error_string_n(code, &buffer, buffer.count)

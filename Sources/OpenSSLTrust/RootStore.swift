@@ -133,7 +133,7 @@ final class RootStore: @unchecked Sendable {
 
     private func addFile(_ path: String) throws(TrustSetupError) {
         guard let source = BIO_new_file(path, "r") else {
-            throw .unreadable(path: path, reason: LastError.text)
+            throw .unreadable(path: path, reason: LastError.systemReason)
         }
         defer { BIO_free(source) }
         let certificates: [Certificate]

@@ -39,6 +39,8 @@ struct Ending {
         case CURLE_HTTP2 where isCleared && !hasHead,
             CURLE_HTTP2_STREAM where isCleared && !hasHead:
             return .malformedResponse(text)
+        case CURLE_RECV_ERROR where hasHead && isBadChunking:
+            return .malformedResponse(text)
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
             CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SSL_SHUTDOWN_FAILED:
             return broken
@@ -51,6 +53,11 @@ struct Ending {
         default: return .unexpected("\(text) (libcurl code \(code.rawValue))")
         }
     }
+
+    /// The peer spoke, and broke the framing of the body. libcurl has no code for that, only words.
+    ///
+    /// Source: curl 7.88 and 8.5, transfer.c: "%s in chunked-encoding".
+    private var isBadChunking: Bool { text.contains("in chunked-encoding") }
 
     /// Before the request went out, a broken connection means the peer could not be reached.
     private var broken: TransportFailure {

@@ -113,6 +113,18 @@ package final class OutputStream: Sendable {
         }
     }
 
+    /// Ends the process, as a write would, when nobody reads any longer.
+    ///
+    /// Source: poll(2): POLLERR for a pipe whose reading end is closed, POLLHUP for a terminal that is
+    /// gone; both are told without being asked for.
+    package func endWithoutReader() {
+        var polled = pollfd(fd: descriptor, events: 0, revents: 0)
+        guard poll(&polled, 1, 0) == 1, Int32(polled.revents) & (POLLERR | POLLHUP) != 0 else {
+            return
+        }
+        _exit(ExitCode.succeeded.rawValue)
+    }
+
     private func mayRetry() -> Bool {
         switch httpdns_errno() {
         case EINTR: return true

@@ -15,7 +15,11 @@ package enum FileText {
         return try text(of: file, path)
     }
 
-    /// The text of a file, and whether others than its owner may read or change it.
+    /// Because: a configuration is written by hand; what is larger is another file.
+    private static let maximumConfigurationOctets = 16_777_216
+
+    /// The text of a file, and whether others than its owner may read or change it. Only a regular
+    /// file is read: a pipe may be silent and a device endless.
     ///
     /// Both are told of the one file that was opened: between two looks at a path another file could
     /// take its place.
@@ -25,6 +29,9 @@ package enum FileText {
     package static func readGuarded(
         _ path: String
     ) throws(CommandFault) -> (text: String, isOpenToOthers: Bool)? {
+        var facts = stat()
+        // To open a pipe would wait for its writer; what was opened is looked at again below.
+        if stat(path, &facts) == 0 { try checkRegular(facts, path) }
         guard let file = fopen(path, "re") else {
             guard httpdns_errno() == ENOENT || httpdns_errno() == ENOTDIR else {
                 throw unreadable(path)
@@ -32,23 +39,33 @@ package enum FileText {
             return nil
         }
         defer { fclose(file) }
-        var facts = stat()
         guard fstat(fileno(file), &facts) == 0 else { throw unreadable(path) }
-        return (try text(of: file, path), facts.st_mode & 0o066 != 0)
+        try checkRegular(facts, path)
+        let text = try text(of: file, path, limit: maximumConfigurationOctets)
+        return (text, facts.st_mode & 0o066 != 0)
+    }
+
+    private static func checkRegular(_ facts: stat, _ path: String) throws(CommandFault) {
+        // Source: inode(7): S_IFMT and S_IFREG, which Swift sees as signed.
+        guard facts.st_mode & 0o170000 == 0o100000 else {
+            throw .usage("cannot read \(quoted(path)): it is no regular file")
+        }
     }
 
     private static func text(
-        of file: UnsafeMutablePointer<FILE>, _ path: String
+        of file: UnsafeMutablePointer<FILE>, _ path: String, limit: Int = maximumOctets
     ) throws(CommandFault) -> String {
         var octets: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = fread(&piece, 1, piece.count, file)
+            // One more than is allowed tells that there is more.
+            let wanted = min(piece.count, limit + 1 - octets.count)
+            let count = fread(&piece, 1, wanted, file)
             octets += piece.prefix(count)
-            guard octets.count <= maximumOctets else {
-                throw .usage("\(quoted(path)) is larger than \(maximumOctets) octets")
+            guard octets.count <= limit else {
+                throw .usage("\(quoted(path)) is larger than \(limit) octets")
             }
-            guard count < piece.count else { continue }
+            guard count < wanted else { continue }
             guard ferror(file) == 0 else { throw unreadable(path) }
             return String(decoding: octets, as: UTF8.self)
         }

@@ -52,7 +52,7 @@ extension ConfigurationReader {
             else { throw fault(path + ".name", "a name has letters, digits and - only") }
         }
         return ConfiguredResolver(
-            name: name, description: description,
+            name: name, hasOwnName: object["name"] != nil, description: description,
             secret: try secret("secret", object, at: path),
             key: try secret("key", object, at: path),
             trust: try trust(object, of: description, at: path), place: "\(file): \(path)")
@@ -81,6 +81,9 @@ extension ConfigurationReader {
             let text = try text(endpoint, at: path + ".endpoint")
             do throws(URLFault) { description.endpoint = try HTTPURL(text) } catch {
                 throw fault(path + ".endpoint", "\(quoted(url: text)): \(error)")
+            }
+            if description.endpoint?.userinfo != nil || description.endpoint?.fragment != nil {
+                throw fault(path + ".endpoint", "\(quoted(url: text)): \(HTTPURL.plainEndpoint)")
             }
         }
         if let bootstrap = object["bootstrap"] {
@@ -132,6 +135,12 @@ extension ConfigurationReader {
         return .here(Secret(try text(inline, at: "\(path).\(member)")))
     }
 
+    /// A relative path starts where the configuration file is, wherever the tool is run.
+    private func beside(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
+        return file[...slash] + path
+    }
+
     private func trust(
         _ object: JSONObject, of description: ResolverDescription, at path: String
     ) throws(CommandFault) -> ResolverTrust {
@@ -141,7 +150,10 @@ extension ConfigurationReader {
                 throw fault("\(path).\(member)", "it needs a resolver over TLS")
             }
         }
-        if let file = object["cacert"] { trust.rootFile = try text(file, at: path + ".cacert") }
+        if let file = object["cacert"] {
+            trust.rootFile = beside(try text(file, at: path + ".cacert"))
+            trust.rootPlace = "\(self.file): \(path).cacert"
+        }
         if let pins = object["pins"] {
             for text in try texts(pins, at: path + ".pins") {
                 do throws(PinError) { trust.pins.append(try Pin(text)) } catch {

@@ -94,6 +94,8 @@ package struct ConfiguredResolver: Sendable {
 
     /// What it is called after `@`; the text that describes it unless the file says another.
     package let name: String
+    /// Whether the file says another.
+    package var hasOwnName = false
     /// Without its secrets.
     package var description: ResolverDescription
     package var secret: SecretPlace?
@@ -134,6 +136,8 @@ package struct ConfiguredResolver: Sendable {
 package struct ResolverTrust: Sendable, Hashable {
     /// A PEM file; nil: the system's roots.
     package var rootFile: String?
+    /// Where the file is named, for messages: `config.json: resolvers[0].cacert`; nil: `--cacert`.
+    package var rootPlace: String?
     package var pins: [Pin] = []
 
     package init(rootFile: String? = nil, pins: [Pin] = []) {

@@ -89,7 +89,8 @@ extension Command {
                "strategy": "ordered",
                "defaults": {"parallel": 100, "seconds": true}}
             A resolver takes "secret" and "key" too; a file that holds one must be its owner's alone
-            (chmod 600). What the command line says goes before the file.
+            (chmod 600). A relative "cacert" is looked for beside the file. What the command line says
+            goes before the file.
 
             error.code in the JSON is one of:
             \(codes)

@@ -100,8 +100,11 @@ extension LookupDriver {
         if settings.customResolvers.isEmpty, let fault { throw fault }
         let label = resolvers.descriptions.map(\.description).joined(separator: ", ")
         do throws(SetupFault) {
-            return .chain(
-                try HTTPDNS(settings).resolver, LookupSourceFacts(label: label, transport: nil))
+            var facts = LookupSourceFacts(label: label, transport: nil)
+            for resolver in resolvers.resolvers {
+                facts.names[resolver.description.description] = resolver.name
+            }
+            return .chain(try HTTPDNS(settings).resolver, facts)
         } catch {
             throw .usage("\(error)")
         }
@@ -113,6 +116,7 @@ extension LookupDriver {
         var facts = LookupSourceFacts(
             label: resolver.description.description,
             transport: resolver.description.transportName)
+        facts.names[facts.label] = resolver.name
         do throws(QueryFailure) {
             let made = try await maker.backend(for: resolver, deadline: bootstrapDeadline)
             facts.server = made.addressed.plainServer

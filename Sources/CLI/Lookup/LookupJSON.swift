@@ -51,8 +51,7 @@ extension LookupReport {
     ]
 
     private var errorJSON: JSONValue {
-        if case .failure(let error) = subject.name {
-            let trouble = LookupTrouble(error)
+        if let trouble = subject.nameTrouble {
             let place = subject.line.map { "line \($0): " } ?? ""
             return [
                 "code": .string(trouble.label), "message": .string(place + trouble.message),

@@ -37,7 +37,7 @@ package struct LookupRendering: Sendable {
     }
 
     private func from(_ report: LookupReport) -> String {
-        (report.answerSource?.resolver ?? report.source.label).printable
+        report.source.shown(report.answerSource?.resolver ?? report.source.label).printable
     }
 
     private func ttl(_ seconds: UInt32) -> String {
@@ -66,9 +66,9 @@ package struct LookupRendering: Sendable {
 
     /// The lines for standard error: negative answers, failures, types without records.
     package func complaints(_ report: LookupReport) -> [String] {
-        if case .failure(let error) = report.subject.name {
+        if let trouble = report.subject.nameTrouble {
             let place = report.subject.line.map { "line \($0): " } ?? ""
-            return ["\(place)\(quoted(report.subject.text)) is not a name: \(error)"]
+            return ["\(place)\(quoted(report.subject.text)) is not a name: \(trouble.message)"]
         }
         var lines: [(type: String, text: [String])] = []
         for part in report.parts {
@@ -136,7 +136,7 @@ package struct LookupRendering: Sendable {
 
     private func text(_ trouble: LookupTrouble, _ report: LookupReport) -> [String] {
         let source = report.source
-        let who = source.server ?? source.label
+        let who = source.names[source.label] ?? source.server ?? source.label
         let time = DurationText.elapsed(milliseconds: report.milliseconds)
         guard let transport = source.transport else {
             // A chain: one line for each source that failed.
@@ -170,7 +170,9 @@ package struct LookupRendering: Sendable {
             let who = silent == 0 ? "all \(answered.count) resolvers" : "the others"
             return missing + "\(who) agree"
         }
-        let said = answered.map { "\($0.source.label.printable) says \(verdict($0))" }
+        let said = answered.map {
+            "\($0.source.shown($0.source.label).printable) says \(verdict($0))"
+        }
         return missing + "the resolvers disagree: " + said.joined(separator: "; ")
     }
 

@@ -46,6 +46,11 @@ package struct LookupSourceFacts: Sendable, Hashable {
     /// `192.0.2.1:53` where that is certain before asking.
     package var server: String?
     package var isAuthenticated = false
+    /// By label: what the configuration file calls them.
+    package var names: [String: String] = [:]
+
+    /// How a resolver is shown to people.
+    package func shown(_ label: String) -> String { names[label] ?? label }
 
     package init(label: String, transport: String?, server: String? = nil) {
         self.label = label

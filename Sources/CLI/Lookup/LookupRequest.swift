@@ -56,6 +56,16 @@ package struct LookupSubject: Sendable, Hashable {
         }
     }
 
+    /// Why the text is no name; nil when it is one.
+    package var nameTrouble: LookupTrouble? {
+        guard case .failure(let error) = name else { return nil }
+        let trouble = LookupTrouble(error)
+        guard text == "." else { return trouble }
+        return LookupTrouble(
+            label: trouble.label, message: "the root has no name here; name a domain below it",
+            code: trouble.code)
+    }
+
     /// In A-labels; as it was typed where it is no name.
     package var asciiText: String { (try? name.get().text) ?? text }
 

@@ -77,10 +77,19 @@ struct LookupRounds {
         let milliseconds =
             request.interval?.wholeMilliseconds
             ?? LookupRounds.pauseMilliseconds(after: reports.flatMap(\.self))
-        let moment = SystemMonotonicClock().now().adding(milliseconds: milliseconds)
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            _ = AlarmThread.shared.schedule(at: moment) { continuation.resume() }
+        let clock = SystemMonotonicClock()
+        let end = clock.now().adding(milliseconds: milliseconds)
+        // A watch that says nothing would never learn that nobody listens, and ask for ever.
+        while true {
+            console.output.endWithoutReader()
+            let look = clock.now().adding(milliseconds: LookupRounds.shortestPauseMilliseconds)
+            let moment = min(look, end)
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                _ = AlarmThread.shared.schedule(at: moment) { continuation.resume() }
+            }
+            guard moment < end else { break }
         }
+        console.output.endWithoutReader()
     }
 
     /// Until the first of the answers ends, within bounds; after failures the shortest.
@@ -120,11 +129,9 @@ extension LookupRounds {
                 guard before != now else { continue }
                 memory.said[place][source] = now
                 let what = isFirst ? now : "\(before) → \(now)"
+                let from = report.source.shown(report.source.label)
                 changes.append(
-                    (
-                        report,
-                        "\(report.subject.shownText)  \(what)  (\(report.source.label))".printable
-                    ))
+                    (report, "\(report.subject.shownText)  \(what)  (\(from))".printable))
             }
         }
         return changes

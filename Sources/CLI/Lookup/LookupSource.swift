@@ -14,7 +14,8 @@ enum LookupSource: Sendable {
     /// Who it is, as shown to people.
     var label: String {
         switch self {
-        case .one(_, let facts), .unusable(_, let facts), .chain(_, let facts): facts.label
+        case .one(_, let facts), .unusable(_, let facts), .chain(_, let facts):
+            facts.shown(facts.label)
         }
     }
 

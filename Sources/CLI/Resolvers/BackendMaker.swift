@@ -35,7 +35,9 @@ final class BackendMaker: Sendable {
         } catch {
             switch error {
             case .resolver(_, let failure): throw failure
-            case .trust(let error): throw .misconfigured("\(error)")
+            case .trust(let error):
+                let place = resolver.trust.rootPlace.map { "\($0): " } ?? ""
+                throw .misconfigured(place + "\(error)")
             }
         }
     }

@@ -37,10 +37,19 @@ extension OptionRule {
 package struct NamedResolver: Sendable, Hashable {
     package var description: ResolverDescription
     package var trust = ResolverTrust()
+    /// What the configuration file calls it; nil: its description says it.
+    package var name: String?
 
     package init(_ description: ResolverDescription, trust: ResolverTrust = ResolverTrust()) {
         self.description = description
         self.trust = trust
+    }
+
+    /// - Throws: ``CommandFault``: a secret is not there.
+    init(_ configured: ConfiguredResolver, _ console: Console) throws(CommandFault) {
+        description = try configured.described(console)
+        trust = configured.trust
+        name = configured.hasOwnName ? configured.name : nil
     }
 }
 
@@ -76,8 +85,7 @@ package struct ResolverArguments: Sendable {
         for place in resolvers.indices { settings.apply(to: &resolvers[place].description) }
         guard resolvers.isEmpty else { return }
         for resolver in configuration.resolvers {
-            resolvers.append(
-                NamedResolver(try resolver.described(console), trust: resolver.trust))
+            resolvers.append(try NamedResolver(resolver, console))
         }
         if resolvers.isEmpty { resolvers = ResolverDescription.builtIn.map { NamedResolver($0) } }
     }
@@ -87,7 +95,7 @@ package struct ResolverArguments: Sendable {
         _ text: String, _ configuration: ToolConfiguration, _ console: Console
     ) throws(CommandFault) -> NamedResolver {
         if let configured = configuration.resolver(named: text) {
-            return NamedResolver(try configured.described(console), trust: configured.trust)
+            return try NamedResolver(configured, console)
         }
         do throws(DescriptionError) { return NamedResolver(try ResolverDescription(text)) } catch {
             throw .usage("\(quoted(url: text)) is not a resolver: \(error.reason)")
@@ -120,6 +128,7 @@ package struct ResolverArguments: Sendable {
         var rooted = self
         for place in resolvers.indices where isPrivate(resolvers[place].description) {
             rooted.resolvers[place].trust.rootFile = file
+            rooted.resolvers[place].trust.rootPlace = nil
         }
         return rooted
     }
@@ -144,6 +153,7 @@ package struct ResolverArguments: Sendable {
         for place in resolvers.indices where resolvers[place].description.provenHost != nil {
             if let file = arguments.value(.cacert) {
                 trusted.resolvers[place].trust.rootFile = file
+                trusted.resolvers[place].trust.rootPlace = nil
             }
             if !pins.isEmpty { trusted.resolvers[place].trust.pins = pins }
         }
@@ -194,6 +204,9 @@ private struct Settings {
         guard let text = arguments.value(.endpoint) else { return }
         do throws(URLFault) { endpoint = try HTTPURL(text) } catch {
             throw .usage("--endpoint \(quoted(url: text)): \(error)")
+        }
+        if endpoint?.userinfo != nil || endpoint?.fragment != nil {
+            throw .usage("--endpoint \(quoted(url: text)): \(HTTPURL.plainEndpoint)")
         }
     }
 
@@ -256,6 +269,11 @@ private struct Settings {
         let origin = Origin(scheme: url.origin.scheme, host: url.origin.host, port: port)
         return HTTPURL(origin: origin, target: url.target)
     }
+}
+
+extension HTTPURL {
+    /// Neither would be sent.
+    static let plainEndpoint = "an endpoint takes no user name, password or fragment"
 }
 
 extension ResolverDescription {

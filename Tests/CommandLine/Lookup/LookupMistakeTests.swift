@@ -1,0 +1,133 @@
+import Glibc
+import HTTPDNSJSON
+import HTTPDNSPinLab
+import TestSupport
+import Testing
+
+/// Mistakes of the caller and of servers, and how each is told.
+@Suite(.timeLimit(.minutes(1))) struct LookupMistakeTests {
+    @Test(arguments: ["https://", "json+https://"])
+    func `a password in a resolver's URL is refused, and not repeated`(scheme: String) async throws
+    {
+        let result = try await httpdns(
+            "lookup", "a.test", "@\(scheme)lab:hush@127.0.0.1:9/dns-query", "--config", "none")
+        #expect(result.errorText.contains("takes no user name or password"))
+        #expect(!result.errorText.contains("hush"))
+        #expect(result.status == 2)
+    }
+
+    @Test func `a fragment in a resolver's URL is refused`() async throws {
+        let result = try await httpdns(
+            "lookup", "a.test", "@https://127.0.0.1:9/dns-query#part", "--config", "none")
+        #expect(result.errorText.contains("takes no fragment"))
+        #expect(result.status == 2)
+    }
+
+    @Test(arguments: ["lab:hush@127.0.0.1:9/", "127.0.0.1:9/#part"])
+    func `neither belongs in an endpoint`(rest: String) async throws {
+        let result = try await httpdns(
+            "lookup", "a.test", "@aliyun", "--account", "1", "--endpoint", "https://\(rest)",
+            "--config", "none")
+        #expect(result.errorText.contains("an endpoint takes no user name, password or fragment"))
+        #expect(!result.errorText.contains("hush"))
+        #expect(result.status == 2)
+    }
+
+    @Test func `roots are looked for beside the file that names them`() async throws {
+        let service = try ServiceServer()
+        let directory = try TemporaryDirectory()
+        try directory.write("ca.pem", service.authority.certificatePEM)
+        let text = { (roots: String) in
+            """
+            {"resolvers": [{"resolver": "https://127.0.0.1:\(service.port)/dns-query",
+              "cacert": "\(roots)"}]}
+            """
+        }
+        let good = try directory.write("good.json", text("ca.pem"))
+        let found = try await httpdns(
+            "lookup", "ok.example.test", "A", "--short", "--config", good)
+        #expect(found.outputText == "127.0.0.1\n")
+        let bad = try directory.write("bad.json", text("none.pem"))
+        let missing = try await httpdns("lookup", "ok.example.test", "A", "--config", bad)
+        #expect(
+            missing.errorText.contains(
+                "\(bad): resolvers[0].cacert: cannot read roots from "
+                    + "\(directory.path)/none.pem: No such file or directory"))
+        #expect(missing.status == 2)
+    }
+
+    @Test func `a configuration that is no regular file is refused at once`() async throws {
+        let directory = try TemporaryDirectory()
+        let pipe = directory.path + "/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for path in [pipe, "/dev/zero"] {
+            let result = try await httpdns("lookup", "a.test", "@127.0.0.1:9", "--config", path)
+            #expect(result.errorText.contains("it is no regular file"))
+            #expect(result.status == 2)
+        }
+    }
+
+    @Test func `a resolver is shown by the name that the file gives it`() async throws {
+        let zone = try ZoneServer()
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(
+            "c.json", #"{"resolvers": [{"resolver": "\#(zone.place)", "name": "mine"}]}"#)
+        for resolver in [[], ["@mine"]] {
+            let arguments = ["lookup", "ok.example.test", "A", "--config", path] + resolver
+            let table = try await run(Tool.path, arguments)
+            #expect(table.lines.count > 1)
+            #expect(table.lines.dropFirst().first?.hasSuffix("  mine") == true)
+            let json = try await run(Tool.path, arguments + ["--json"])
+            #expect(try json.objects.first?["resolver"]?.string == "udp://\(zone.place)")
+        }
+    }
+
+    @Test func `a frame without a message is a malformed answer`() async throws {
+        let server = try LabDNSServer { _ in LabAnswer().conducting(.writes([])) }
+        try server.start()
+        defer { server.stop() }
+        let result = try await httpdns(
+            "lookup", "a.test", "A", "@tcp://\(server.endpoint)", "--json", "--config", "none")
+        let error = try #require(try result.objects.first?["error"])
+        #expect(error["code"]?.string == "malformed")
+        #expect(error["message"]?.string?.contains("c-ares") == false)
+        #expect(result.status == 3)
+    }
+
+    @Test func `chunks that are none are a malformed answer`() async throws {
+        let service = try ServiceServer()
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/dns-message\r\n"
+            + "Transfer-Encoding: chunked\r\n\r\n"
+        let garbage = Array((head + String(repeating: "f", count: 40) + "\r\n").utf8)
+        let origin = try LabServer(security: .tls(service.identity)) { _ in
+            LabResponse().conducting(.writes(garbage))
+        }
+        try origin.start()
+        defer { origin.stop() }
+        let result = try await httpdns(
+            "lookup", "a.test", "A", "@https://127.0.0.1:\(origin.port)/dns-query", "--cacert",
+            service.rootFile, "--json", "--config", "none")
+        #expect(try result.objects.first?["error"]?["code"]?.string == "malformed")
+        #expect(result.status == 3)
+    }
+
+    @Test func `the root is told as what it is`() async throws {
+        let result = try await httpdns(
+            "lookup", ".", "NS", "@127.0.0.1:9", "--json", "--config", "none")
+        let words = "the root has no name here; name a domain below it"
+        #expect(result.errorText.contains("\".\" is not a name: \(words)"))
+        #expect(try result.objects.first?["error"]?["message"]?.string == words)
+        #expect(result.status == 2)
+    }
+
+    @Test func `a watch ends when nobody reads it any longer`() async throws {
+        let zone = try ZoneServer()
+        let command =
+            "('\(Tool.path)' lookup ok.example.test A \(zone.resolver) --config none --watch "
+            + "--interval 10ms --json; echo ended $? >&2) | head -1"
+        let result = try await run("sh", ["-c", command])
+        #expect(result.lines.count == 1)
+        #expect(result.errorText == "ended 0\n")
+    }
+}
