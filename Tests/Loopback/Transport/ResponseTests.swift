@@ -145,7 +145,7 @@ import Testing
     @Test func `a broken chunk size is refused`() async throws {
         let story = try await story(
             of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n")
-        guard case .connectionLost(_, hadResponse: true)? = story.failure else {
+        guard case .malformedResponse? = story.failure else {
             Issue.record("\(story.results)")
             return
         }
