@@ -1,3 +1,4 @@
+import Glibc
 import HTTPDNSCLI
 import HTTPDNSJSON
 import HTTPDNSNames
@@ -65,7 +66,9 @@ import Testing
     }
 
     /// A list of 48 MB, nearly all of it comments.
-    @Test func `memory does not grow with the list`() async throws {
+    /// AddressSanitizer keeps what was freed for a while: there the memory says nothing.
+    @Test(.enabled(if: getenv("ASAN_OPTIONS") == nil))
+    func `memory does not grow with the list`() async throws {
         let script = """
             import resource, subprocess, sys
             line = b"#" + b"x" * 998 + b"\\n"
