@@ -2,52 +2,84 @@ internal import HTTPDNSNames
 
 /// A text file of the system's that is read again when it has changed.
 ///
-/// Looking costs one `stat`, at most once a second; nothing watches in between. A file that is gone is
-/// empty; one that is there and cannot be read, or is still being written, leaves the last word.
-package final class WatchedFile<Value: Sendable>: Sendable {
+/// Looking costs one `stat`, at most once a second, when somebody asks; no thread and no watch of the
+/// system's is needed, and a laptop that sleeps pays nothing. A file that is gone is empty; one that is
+/// there and cannot be read, or is still being written, leaves the last word. While one caller reads,
+/// the others have what was read before.
+package final class WatchedFile<Value: Sendable & Equatable>: Sendable {
     private struct State {
         var stamp: SmallFile.Stamp?
         var value: Value
         var looked: Monotonic?
+        /// A look has come to its end: `value` is more than a guess.
+        var hasLooked = false
+        var changes = 0
     }
 
-    private let path: String
+    package let path: String
+    private let maximumOctets: Int
     private let clock: any MonotonicSource
     private let parse: @Sendable (String) -> Value
     private let state: Locked<State>
 
-    /// - Parameter parse: makes the value of the text; called under a lock, and must not block.
+    /// Reads nothing yet.
+    ///
+    /// - Parameters:
+    ///   - maximumOctets: what is beyond is not read.
+    ///   - parse: makes the value of the text; called on the caller's thread, and must not block.
     package init(
-        path: String, clock: any MonotonicSource = SystemMonotonicClock(),
+        path: String, maximumOctets: Int = WatchedFiles.maximumOctets,
+        clock: any MonotonicSource = SystemMonotonicClock(),
         parse: @escaping @Sendable (String) -> Value
     ) {
         self.path = path
+        self.maximumOctets = maximumOctets
         self.clock = clock
         self.parse = parse
-        state = Locked(State(stamp: nil, value: parse(""), looked: nil))
+        state = Locked(State(value: parse("")))
     }
 
     /// What the file says now, or said within the last second.
     package var value: Value {
         let now = clock.now()
-        return state.withLock { state in
+        let (known, stamp, isFresh) = state.withLock { state in
             let next = state.looked?.adding(milliseconds: WatchedFiles.recheckMilliseconds)
-            guard next.map({ $0 <= now }) ?? true else { return state.value }
+            let isFresh = state.hasLooked && next.map { now < $0 } ?? false
+            if !isFresh { state.looked = now }
+            return (state.value, state.stamp, isFresh)
+        }
+        return isFresh ? known : look(known, stamp)
+    }
+
+    /// Reads the file anew whatever it looks like.
+    package func reload() -> Value {
+        let now = clock.now()
+        let known = state.withLock { state in
             state.looked = now
-            let stamp = SmallFile.stamp(path)
-            guard stamp != state.stamp else { return state.value }
-            guard stamp != nil else {
-                state.stamp = nil
-                state.value = parse("")
-                return state.value
-            }
-            guard let octets = SmallFile.read(path, atMost: WatchedFiles.maximumOctets) else {
-                return state.value
-            }
-            state.stamp = stamp
-            state.value = parse(String(decoding: octets, as: UTF8.self))
             return state.value
         }
+        return look(known, nil)
+    }
+
+    /// How often another value was found.
+    package var changes: Int { state.withLock { $0.changes } }
+
+    private func look(_ known: Value, _ stamp: SmallFile.Stamp?) -> Value {
+        defer { state.withLock { $0.hasLooked = true } }
+        let found = SmallFile.stamp(path)
+        if let found, found == stamp { return known }
+        var text = ""
+        if found != nil {
+            guard let octets = SmallFile.read(path, atMost: maximumOctets) else { return known }
+            text = String(decoding: octets, as: UTF8.self)
+        }
+        let value = parse(text)
+        state.withLock { state in
+            if state.value != value { state.changes += 1 }
+            state.value = value
+            state.stamp = found
+        }
+        return value
     }
 }
 
