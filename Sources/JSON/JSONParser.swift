@@ -24,9 +24,12 @@ extension JSONValue {
 
     /// Reads a whole JSON text in UTF-8, in time linear in its length but for the order of members.
     ///
+    /// - Parameter refusesDuplicates: whether two members of one name in an object are an error: where
+    ///   a person wrote the text, one of them is not what was meant.
     /// - Throws: ``JSONError`` for text that is too long, nested too deep, or not JSON.
     package static func parse(
-        _ octets: [UInt8], maximumOctets: Int = JSONValue.defaultMaximumOctets
+        _ octets: [UInt8], maximumOctets: Int = JSONValue.defaultMaximumOctets,
+        refusesDuplicates: Bool = false
     ) throws(JSONError) -> JSONValue {
         guard octets.count <= maximumOctets else {
             throw JSONError("\(octets.count) octets of JSON; at most \(maximumOctets) are read")
@@ -34,12 +37,14 @@ extension JSONValue {
         guard String(validating: octets, as: UTF8.self) != nil else {
             throw JSONError("not JSON: it is not UTF-8")
         }
-        var reader = JSONReader(octets)
+        var reader = JSONReader(octets, refusesDuplicates: refusesDuplicates)
         return try reader.text()
     }
 
-    package static func parse(_ text: String) throws(JSONError) -> JSONValue {
-        try parse(Array(text.utf8))
+    package static func parse(
+        _ text: String, refusesDuplicates: Bool = false
+    ) throws(JSONError) -> JSONValue {
+        try parse(Array(text.utf8), refusesDuplicates: refusesDuplicates)
     }
 }
 
@@ -52,8 +57,12 @@ private struct JSONReader {
     private let octets: [UInt8]
     private var at = 0
     private var depth = 0
+    private let refusesDuplicates: Bool
 
-    init(_ octets: [UInt8]) { self.octets = octets }
+    init(_ octets: [UInt8], refusesDuplicates: Bool) {
+        self.octets = octets
+        self.refusesDuplicates = refusesDuplicates
+    }
 
     mutating func text() throws(JSONError) -> JSONValue {
         // A byte order mark may be ignored. Source: RFC 8259 §8.1.
@@ -108,10 +117,15 @@ private struct JSONReader {
 
     private mutating func object() throws(JSONError) -> JSONObject {
         var members: [(name: String, value: JSONValue)] = []
+        var names: Set<String> = []
         if take(0x7D) { return JSONObject() }
         while true {
             guard peek == 0x22 else { throw error("a member's name in quotes is expected") }
+            let start = at
             let name = try string()
+            if refusesDuplicates, !names.insert(name).inserted {
+                throw JSONError("the member \"\(name)\" is there already", at: "octet \(start)")
+            }
             skipSpace()
             try expect(0x3A, "a colon")
             skipSpace()

@@ -33,7 +33,7 @@ extension Profile {
     package static func parse(file: String, text: String) throws(ProfileError) -> Profile {
         let reader: ProfileReader
         do {
-            reader = try ProfileReader(file: file, JSONValue.parse(text))
+            reader = try ProfileReader(file: file, JSONValue.parse(text, refusesDuplicates: true))
         } catch let error as JSONError {
             throw ProfileError(
                 file: file, keyPath: "", what: error.description,

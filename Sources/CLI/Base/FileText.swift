@@ -12,7 +12,7 @@ package enum FileText {
         let opened = path == "-" ? fdopen(0, "r") : fopen(path, "re")
         guard let file = opened else { throw unreadable(path) }
         defer { fclose(file) }
-        return try text(of: file, path)
+        return String(decoding: try octets(of: file, path), as: UTF8.self)
     }
 
     /// Because: a configuration is written by hand; what is larger is another file.
@@ -29,32 +29,35 @@ package enum FileText {
     package static func readGuarded(
         _ path: String
     ) throws(CommandFault) -> (text: String, isOpenToOthers: Bool)? {
-        var facts = stat()
-        // To open a pipe would wait for its writer; what was opened is looked at again below.
-        if stat(path, &facts) == 0 { try checkRegular(facts, path) }
-        guard let file = fopen(path, "re") else {
-            guard httpdns_errno() == ENOENT || httpdns_errno() == ENOTDIR else {
-                throw unreadable(path)
+        // Never waits: for a pipe's writer, for one.
+        let descriptor = httpdns_file_open(path)
+        guard descriptor >= 0 else {
+            guard descriptor == -ENOENT || descriptor == -ENOTDIR else {
+                throw unreadable(path, error: -descriptor)
             }
             return nil
         }
+        guard let file = fdopen(descriptor, "r") else {
+            close(descriptor)
+            throw unreadable(path)
+        }
         defer { fclose(file) }
-        guard fstat(fileno(file), &facts) == 0 else { throw unreadable(path) }
-        try checkRegular(facts, path)
-        let text = try text(of: file, path, limit: maximumConfigurationOctets)
-        return (text, facts.st_mode & 0o066 != 0)
-    }
-
-    private static func checkRegular(_ facts: stat, _ path: String) throws(CommandFault) {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw unreadable(path) }
         // Source: inode(7): S_IFMT and S_IFREG, which Swift sees as signed.
         guard facts.st_mode & 0o170000 == 0o100000 else {
             throw .usage("cannot read \(quoted(path)): it is no regular file")
         }
+        let octets = try octets(of: file, path, limit: maximumConfigurationOctets)
+        guard let text = String(validating: octets, as: UTF8.self) else {
+            throw .usage("cannot read \(quoted(path)): it is not UTF-8")
+        }
+        return (text, facts.st_mode & 0o066 != 0)
     }
 
-    private static func text(
+    private static func octets(
         of file: UnsafeMutablePointer<FILE>, _ path: String, limit: Int = maximumOctets
-    ) throws(CommandFault) -> String {
+    ) throws(CommandFault) -> [UInt8] {
         var octets: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -67,14 +70,15 @@ package enum FileText {
             }
             guard count < wanted else { continue }
             guard ferror(file) == 0 else { throw unreadable(path) }
-            return String(decoding: octets, as: UTF8.self)
+            return octets
         }
     }
 
     /// The fault of a file that cannot be read, with the system's reason.
-    static func unreadable(_ path: String) -> CommandFault {
+    static func unreadable(_ path: String, error: Int32? = nil) -> CommandFault {
+        let error = error ?? httpdns_errno()
         var word = [CChar](repeating: 0, count: 128)
-        httpdns_error_text(httpdns_errno(), &word, word.count)
+        httpdns_error_text(error, &word, word.count)
         let reason = String(decoding: word.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
         return .usage("cannot read \(quoted(path)): \(reason)")
     }

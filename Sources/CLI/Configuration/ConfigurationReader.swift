@@ -11,7 +11,8 @@ internal import HTTPDNSTrust
 /// Rules:
 /// 1. An unknown member is an error: a slip of the finger must not be a setting that does nothing.
 /// 2. Every error names the file, the place in it and what was expected.
-/// 3. A file that holds a secret and that others may read is refused.
+/// 3. So is a member that is there twice, and a list of nothing: neither says what was meant.
+/// 4. A file that holds a secret and that others may read is refused.
 package struct ConfigurationReader {
     let file: String
     let isOpenToOthers: Bool
@@ -32,7 +33,9 @@ package struct ConfigurationReader {
     /// - Throws: ``CommandFault``: usage.
     package func configuration(_ text: String) throws(CommandFault) -> ToolConfiguration {
         let value: JSONValue
-        do throws(JSONError) { value = try JSONValue.parse(text) } catch {
+        do throws(JSONError) {
+            value = try JSONValue.parse(text, refusesDuplicates: true)
+        } catch {
             throw .usage("\(place(of: error, in: text)): \(error.what)")
         }
         let root = try object(value, at: "", known: ConfigurationReader.members)
@@ -100,6 +103,9 @@ package struct ConfigurationReader {
             let host: HostName
             do throws(NameError) { host = try HostName(unicode: member.name) } catch {
                 throw fault(path, "\(error)")
+            }
+            guard overrides[host] == nil else {
+                throw fault(path, "\(host) is there already, spelled otherwise")
             }
             overrides[host] = try addresses(member.value, at: path)
         }
@@ -185,10 +191,11 @@ extension ConfigurationReader {
     }
 
     func texts(_ value: JSONValue, at path: String) throws(CommandFault) -> [String] {
-        if let text = value.string { return [text] }
+        if value.string != nil { return [try text(value, at: path)] }
         guard let array = value.array else {
             throw fault(path, "\(value.kind), expected a string or an array of strings")
         }
+        guard !array.isEmpty else { throw fault(path, "an empty list, expected one at least") }
         var texts: [String] = []
         for (index, element) in array.enumerated() {
             texts.append(try text(element, at: "\(path)[\(index)]"))

@@ -16,6 +16,9 @@ extension ConfigurationReader {
         guard let array = value.array else {
             throw fault("resolvers", "\(value.kind), expected an array")
         }
+        guard !array.isEmpty else {
+            throw fault("resolvers", "an empty list; leave it out for the built-in chain")
+        }
         var resolvers: [ConfiguredResolver] = []
         for (index, element) in array.enumerated() {
             let path = "resolvers[\(index)]"

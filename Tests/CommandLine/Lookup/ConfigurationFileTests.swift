@@ -279,6 +279,29 @@ import Testing
                 "c.json: timeouts.lookup: \"2x\" is not a duration"
             ),
             (#"{"timeouts": {"lookups": "2s"}}"#, "c.json: timeouts: unknown member \"lookups\""),
+            (
+                "{\"overrides\": {\"a\": []}}",
+                "c.json: overrides.a: an empty list, expected one at least"
+            ),
+            (#"{"routes": {"*.a": []}}"#, "c.json: routes.*.a: an empty list, expected"),
+            (#"{"routes": {"*.a": ""}}"#, "c.json: routes.*.a: empty, expected a string"),
+            (#"{"resolvers": []}"#, "c.json: resolvers: an empty list; leave it out"),
+            (
+                #"{"resolvers": [{"resolver": "google", "pins": []}]}"#,
+                "c.json: resolvers[0].pins: an empty list"
+            ),
+            (
+                #"{"overrides": {"a.test": "127.0.0.1", "A.test": "127.0.0.2"}}"#,
+                "c.json: overrides.a.test: a.test is there already"
+            ),
+            (
+                "{\"strategy\": \"raced\",\n \"routes\": {}, \"strategy\": \"ordered\"}",
+                "c.json:2:15: the member \"strategy\" is there already"
+            ),
+            (
+                #"{"resolvers": [{"resolver": "google", "resolver": "aliyun"}]}"#,
+                "c.json:1:39: the member \"resolver\" is there already"
+            ),
             (#"{"strategy": "fast"}"#, "c.json: strategy: \"fast\" is no strategy; write"),
             (
                 #"{"defaults": {"parallel": 0}}"#,

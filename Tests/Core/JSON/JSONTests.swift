@@ -21,6 +21,24 @@ import Testing
         #expect(value["b"] == 1)
     }
 
+    @Test(
+        arguments: [
+            (#"{"b":1,"a":2,"b":3}"#, "octet 13"), (#"[{"a":{"a":1,"\u0061":2}}]"#, "octet 13"),
+            (#"{"a":1,"b":{"a":2}}"#, nil), (#"[{"a":1},{"a":1}]"#, nil),
+        ] as [(String, String?)])
+    func `where a person wrote the text a duplicate is an error with its place`(
+        text: String, place: String?
+    ) {
+        let found: String?
+        do throws(JSONError) {
+            _ = try JSONValue.parse(text, refusesDuplicates: true)
+            found = nil
+        } catch {
+            found = error.place
+        }
+        #expect(found == place)
+    }
+
     @Test(arguments: [
         "", " ", "nul", "01", "+1", ".5", "1.", "1e999", "NaN", "Infinity", "'a'", "{a:1}",
         "[1,]", "{\"a\":1,}", "[1 2]", "[1],", "[1] x", "[", "]", "{\"a\"", "[}", "{]", "\"",
