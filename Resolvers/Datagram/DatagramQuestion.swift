@@ -78,10 +78,12 @@ final class UDPErrand {
     }
 
     func verdict(_ reply: [UInt8]) -> ReplyCheck {
-        // A name's wire form has two octets more than its text; type and class take four.
-        ReplyCheck.verdict(
+        // A name's wire form has two octets more than its text, and the root's is one; type and class
+        // take four.
+        let name = owner.query.question.name
+        return ReplyCheck.verdict(
             reply, to: message,
-            questionOctets: owner.query.question.name.text.utf8.count + 6)
+            questionOctets: (name.isRoot ? 1 : name.text.utf8.count + 2) + 4)
     }
 }
 

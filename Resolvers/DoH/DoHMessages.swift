@@ -129,7 +129,8 @@ package struct DoHMessages: Sendable, Hashable {
         let contentType = response.contentType
         guard Self.isDNS(contentType) else {
             throw .malformed(
-                "the Content-Type is \(Self.shown(contentType)), not \(Self.mediaType)")
+                "the Content-Type is \(Self.shown(contentType)), not \(Self.mediaType)"
+                    + (Self.isPage(contentType) ? Self.pageHint : ""))
         }
         guard response.body.count <= Message.maximumOctets else {
             throw .malformed("\(response.body.count) octets; a DNS message has at most 65535")
@@ -153,6 +154,14 @@ package struct DoHMessages: Sendable, Hashable {
         return type.lowercased() == mediaType
     }
 
+    /// A page for people came instead of an answer.
+    private static func isPage(_ contentType: String?) -> Bool {
+        contentType?.lowercased().hasPrefix("text/html") == true
+    }
+
+    private static let pageHint =
+        ": a log-in page of this network (captive portal) may be answering"
+
     private static func shown(_ contentType: String?) -> String {
         guard let contentType else { return "missing" }
         let octets = contentType.utf8.prefix(60).map { (0x20...0x7E).contains($0) ? $0 : 0x3F }
@@ -175,7 +184,7 @@ extension Testimony {
     func aged(seconds: UInt32) -> Testimony {
         guard seconds > 0 else { return self }
         func left(_ ttl: UInt32) -> UInt32 { ttl > seconds ? ttl - seconds : 0 }
-        return Testimony(
+        var aged = Testimony(
             question: question, code: code,
             answers: answers.map { record in
                 ResourceRecord(
@@ -184,5 +193,8 @@ extension Testimony {
             },
             negativeTTLSeconds: negativeTTLSeconds.map(left), isAuthenticData: isAuthenticData,
             source: source)
+        aged.extendedErrors = extendedErrors
+        aged.excessiveTTLSeconds = excessiveTTLSeconds
+        return aged
     }
 }

@@ -54,6 +54,9 @@ public struct SystemBackend: ResolverBackend {
         case .aaaa: family = .ipv6
         default: throw .unsupportedType(question.type)
         }
+        guard !question.name.isRoot else {
+            throw .misconfigured("the system finds hosts, and the root is none: ask a server")
+        }
         guard SystemMonotonicClock().now() < deadline else { throw .timedOut(tries: 0) }
         let call = SystemCall(name: question.name, family: family, lookUp: lookUp)
         switch await threads.run(call, deadline: deadline) {

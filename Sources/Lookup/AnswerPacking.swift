@@ -22,6 +22,8 @@ struct PackedAnswer: Sendable {
         static let hasAddresses = Form(rawValue: 0x08)
         /// The answer names another question than the key does.
         static let hasQuestion = Form(rawValue: 0x10)
+        /// Extended errors follow the records.
+        static let hasErrors = Form(rawValue: 0x20)
     }
 
     init(octets: [UInt8], form: Form) {
@@ -53,6 +55,14 @@ struct PackedAnswer: Sendable {
         writer.append(number: testimony.negativeTTLSeconds.map { UInt64($0) + 1 } ?? 0)
         writer.append(number: UInt64(testimony.answers.count))
         for record in testimony.answers { writer.append(record) }
+        if !testimony.extendedErrors.isEmpty {
+            form.insert(.hasErrors)
+            writer.append(number: UInt64(testimony.extendedErrors.count))
+            for error in testimony.extendedErrors {
+                writer.append(number: UInt64(error.code))
+                writer.append(contentsOf: Array(error.text.utf8))
+            }
+        }
         self.init(octets: writer.octets, form: form)
     }
 
@@ -60,7 +70,8 @@ struct PackedAnswer: Sendable {
         _ testimony: Testimony, for question: Question, lifeSeconds: UInt32
     ) -> PackedAnswer? {
         guard testimony.code == .noError, testimony.negativeTTLSeconds == nil,
-            testimony.question == question, let family = PackedAnswer.family(question.type),
+            testimony.question == question, testimony.extendedErrors.isEmpty,
+            let family = PackedAnswer.family(question.type),
             let ttl = testimony.answers.first?.ttlSeconds
         else { return nil }
         let name = WireName(question.name).octets

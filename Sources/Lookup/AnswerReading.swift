@@ -41,7 +41,30 @@ package func testimony(
     do throws(WireError) { message = try Message(decoding: octets) } catch {
         throw .malformed("\(error)")
     }
-    return try testimony(from: message, for: question, source: source)
+    var testimony = try testimony(from: message, for: question, source: source)
+    // Such a TTL has become 0: only then is there something to look for.
+    if message.answers.contains(where: { $0.ttlSeconds == 0 }) {
+        testimony.excessiveTTLSeconds = excessiveTTLSeconds(octets)
+    }
+    return testimony
+}
+
+/// The first TTL of the answer section that is out of range. Source: RFC 2181 §8.
+private func excessiveTTLSeconds(_ octets: [UInt8]) -> UInt32? {
+    var reader = WireReader(octets)
+    do throws(WireError) {
+        let header = try MessageHeader(reading: &reader)
+        for _ in 0..<header.questions { _ = try Message.Question(reading: &reader) }
+        for _ in 0..<header.answers {
+            let head = try RecordHead(reading: &reader)
+            if head.ttl != head.ttlSeconds { return head.ttl }
+            _ = try reader.take(head.dataOctets)
+        }
+    } catch {
+        // It was read before, so this cannot be; and it is for a note alone.
+        return nil
+    }
+    return nil
 }
 
 /// Reads a message as an answer to `question`: it must be a response and repeat the question.
@@ -59,11 +82,23 @@ package func testimony(
         throw .malformed("it answers an operation of kind \(message.flags.opcode), not a query")
     }
     try checkEcho(of: question, in: message)
-    return Testimony(
+    var testimony = Testimony(
         question: question, code: message.code, answers: message.answers,
         negativeTTLSeconds: negativeTTLSeconds(message, question),
         isAuthenticData: message.flags.isAuthenticData, source: source)
+    if let edns = message.edns { testimony.extendedErrors = extendedErrors(edns) }
+    return testimony
 }
+
+/// Of each text no more than is worth keeping.
+private func extendedErrors(_ edns: EDNS) -> [ExtendedError] {
+    edns.extendedErrors.prefix(Testimony.maximumExtendedErrors).map { code, text in
+        ExtendedError(code: code, text: String(text.unicodeScalars.prefix(longestReason)))
+    }
+}
+
+/// Because: a sentence or two; more is a way to fill the memory of who keeps the answer.
+private let longestReason = 300
 
 /// The question must come back as it was asked: a reply to another question, forged or stale, would
 /// otherwise be taken for ours. Source: RFC 5452 §9.1.

@@ -66,11 +66,15 @@ package struct PackedHit: Sendable {
             guard let record = reader.readRecord() else { return nil }
             records.append(record)
         }
-        return Testimony(
+        var testimony = Testimony(
             question: question, code: ResponseCode(rawValue: UInt16(truncatingIfNeeded: code)),
             answers: records,
             negativeTTLSeconds: negative == 0 ? nil : UInt32(truncatingIfNeeded: negative - 1),
             isAuthenticData: answer.form.contains(.isAuthentic), source: source)
+        guard answer.form.contains(.hasErrors) else { return testimony }
+        guard let errors = reader.readErrors() else { return nil }
+        testimony.extendedErrors = errors
+        return testimony
     }
 }
 
@@ -134,7 +138,7 @@ struct PackingReader {
     }
 
     mutating func readQuestion() -> Question? {
-        guard let text = readText(), let name = try? HostName(text), let type = readUInt16(),
+        guard let text = readText(), let name = HostName(asked: text), let type = readUInt16(),
             let wantsDNSSEC = read(1)?.first, let wantsRecursion = read(1)?.first
         else { return nil }
         var question = Question(name: name, type: RecordType(rawValue: type))
@@ -150,6 +154,16 @@ struct PackingReader {
         return ResourceRecord(
             name: name, type: RecordType(rawValue: type), recordClass: recordClass,
             ttlSeconds: ttl, data: data)
+    }
+
+    mutating func readErrors() -> [ExtendedError]? {
+        guard let count = readCount() else { return nil }
+        var errors: [ExtendedError] = []
+        for _ in 0..<count {
+            guard let code = readUInt16(), let text = readText() else { return nil }
+            errors.append(ExtendedError(code: code, text: text))
+        }
+        return errors
     }
 
     private mutating func readData() -> RecordData? {

@@ -121,7 +121,7 @@ extension LookupKey {
     init?(word: UInt64, octets: [UInt8]) {
         let flags = word >> 60
         let name = octets.prefix { $0 != 0 }
-        guard let host = try? HostName(String(decoding: name, as: UTF8.self)) else { return nil }
+        guard let host = HostName(asked: String(decoding: name, as: UTF8.self)) else { return nil }
         var question = Question(
             name: host, type: RecordType(rawValue: UInt16(truncatingIfNeeded: word >> 32)))
         question.wantsDNSSEC = flags & PackedKey.wantsDNSSEC != 0

@@ -93,7 +93,16 @@ public struct Testimony: Sendable, Hashable {
     public let negativeTTLSeconds: UInt32?
     /// The AD bit. Source: RFC 4035 §3.2.3.
     public var isAuthenticData = false
+    /// Why the server answers as it does, where it says so; at most
+    /// ``maximumExtendedErrors``. Source: RFC 8914.
+    public var extendedErrors: [ExtendedError] = []
+    /// A TTL of the answer as it was sent, where that is out of range and counts as 0; the first of
+    /// several. Not kept with an answer. Source: RFC 2181 §8.
+    package var excessiveTTLSeconds: UInt32?
     public let source: Source
+
+    /// Because: an honest server gives one or two reasons.
+    public static let maximumExtendedErrors = 8
 
     public init(
         question: Question, code: ResponseCode, answers: [ResourceRecord],

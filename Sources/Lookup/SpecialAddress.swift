@@ -120,7 +120,7 @@ extension HostName {
     /// Source: IANA "Special-Use Domain Names" (RFC 6761, 6762, 7686, 9476, 8375); ICANN resolutions
     /// 2018-02-04 (corp, home, mail) and 2024-07-29 (internal); `lan` and `intranet` by habit.
     package var isPublic: Bool {
-        guard let dot = text.utf8.lastIndex(of: 0x2E) else { return false }
+        guard !isRoot, let dot = text.utf8.lastIndex(of: 0x2E) else { return false }
         return !HostName.aside.contains(String(text[text.utf8.index(after: dot)...]))
     }
 

@@ -20,6 +20,25 @@ public struct HostName: Sendable, Hashable, Comparable, CustomStringConvertible 
         self.text = try HostName.canonical(text)
     }
 
+    /// The root of the tree of names, written `.`. It is no host: only a DNS question may be about it.
+    /// No text is parsed to it, so nothing that comes from outside ever is this.
+    package static let root = HostName(rootText: ".")
+
+    /// What a question that we made ourselves is about, from its ``text``; nil when that is no name.
+    package init?(asked text: String) {
+        if text == HostName.root.text {
+            self = .root
+        } else if let name = try? HostName(text) {
+            self = name
+        } else {
+            return nil
+        }
+    }
+
+    private init(rootText: String) { text = rootText }
+
+    package var isRoot: Bool { text == HostName.root.text }
+
     /// The labels, left-most first.
     public var labels: [Substring] { text.split(separator: ".") }
 

@@ -40,7 +40,12 @@ enum StoredForm {
         message.flags.isAuthenticData = testimony.isAuthenticData
         message.answers = testimony.answers
         // Codes above 15 need it. Source: RFC 6891 §6.1.3.
-        if testimony.code.rawValue > 0xF { message.edns = EDNS() }
+        if testimony.code.rawValue > 0xF || !testimony.extendedErrors.isEmpty {
+            message.edns = EDNS(
+                options: testimony.extendedErrors.map {
+                    .extendedError(code: $0.code, text: $0.text)
+                })
+        }
         var writer = WireWriter()
         do throws(WireError) {
             let octets = try message.encode()
@@ -57,7 +62,9 @@ enum StoredForm {
             writer.append(0 as UInt8)
         }
         // A record that the wire changes (a TTL with its top bit, say) must not come back as another.
-        guard read(writer.octets, for: testimony.question) == testimony else { return nil }
+        var kept = testimony
+        kept.excessiveTTLSeconds = nil
+        guard read(writer.octets, for: testimony.question) == kept else { return nil }
         return writer.octets
     }
 
@@ -72,10 +79,14 @@ enum StoredForm {
                 try reader.uint32()
             }
             guard reader.remaining == 0, message.flags.isResponse else { return nil }
-            return Testimony(
+            var testimony = Testimony(
                 question: question, code: message.code, answers: message.answers,
                 negativeTTLSeconds: negative, isAuthenticData: message.flags.isAuthenticData,
                 source: source)
+            testimony.extendedErrors =
+                message.edns?.extendedErrors.map { ExtendedError(code: $0.code, text: $0.text) }
+                ?? []
+            return testimony
         } catch {
             return nil
         }

@@ -23,6 +23,10 @@ public struct WireName: Sendable, Hashable, CustomStringConvertible {
 
     /// The wire form of a host name; always fits.
     public init(_ name: HostName) {
+        guard !name.isRoot else {
+            self = .root
+            return
+        }
         var octets: [UInt8] = []
         octets.reserveCapacity(name.text.utf8.count + 1)
         octets.append(0)
@@ -41,6 +45,7 @@ public struct WireName: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether this is that host name, in any case: as `self == WireName(name)`, without making one.
     package func spells(_ name: HostName) -> Bool {
+        if name.isRoot { return octets.isEmpty }
         var text = name.text
         return text.withUTF8 { text in
             guard octets.count == text.count + 1 else { return false }

@@ -47,6 +47,20 @@ import Testing
         #expect(lab.reported == [])
     }
 
+    @Test func `why a server answers so comes back`() async throws {
+        let lab = try StoreLab()
+        var testimony = try answer("reason.test")
+        testimony.extendedErrors = [
+            ExtendedError(code: 3, text: "old \u{1B}"), ExtendedError(code: 4_711),
+        ]
+        testimony.excessiveTTLSeconds = .max
+        lab.open().keep(testimony, scope: "s", lifeSeconds: 300)
+        let found = await eventuallyFound(lab, testimony.question, scope: "s")
+        // What was sent as a TTL is for the moment of the answer alone.
+        testimony.excessiveTTLSeconds = nil
+        #expect(found?.testimony == testimony)
+    }
+
     @Test func `all that a source says comes back`() async throws {
         let lab = try StoreLab()
         var source = Testimony.Source(
