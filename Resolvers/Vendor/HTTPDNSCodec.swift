@@ -161,7 +161,8 @@ package struct HTTPDNSResponse: Sendable, Hashable {
     func malformed(_ what: String) -> QueryFailure {
         guard let contentType else { return .malformed(what) }
         let isHTML = contentType.lowercased().hasPrefix("text/html")
-        let hint = isHTML ? ", perhaps the login page of this network" : ""
+        let hint =
+            isHTML ? "; a log-in page of this network, a captive portal, may be answering" : ""
         return .malformed("\(what) (Content-Type \(ServerText.shown(contentType))\(hint))")
     }
 }

@@ -1,14 +1,39 @@
 #include "chttpdns_system.h"
 
+// Where the first signal is told; -1 while nobody listens.
+static volatile sig_atomic_t teller = -1;
+static volatile sig_atomic_t is_told = 0;
+
 // Runs on whatever thread gets the signal: only calls of signal-safety(7).
 static void end_interrupted(int signal) {
+    int saved = errno;
+    // Nothing can be done about a failure to write here, but to end at once.
+    if (teller >= 0 && !is_told && write((int)teller, "", 1) == 1) {
+        is_told = 1;
+        errno = saved;
+        return;
+    }
     static const char clear_line[] = "\r\033[K";
     if (isatty(STDERR_FILENO)) {
-        // Nothing can be done about a failure here.
         ssize_t written = write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
         (void)written;
     }
-    _exit(128 + signal);
+    // Who was told ends as interrupted, whichever signal it was.
+    _exit(128 + (is_told ? SIGINT : signal));
+}
+
+static void end_on(int signal) {
+    // A shell starts background jobs with SIGINT ignored; that stays.
+    struct sigaction present = {0};
+    if (sigaction(signal, NULL, &present) == 0 && present.sa_handler == SIG_IGN) return;
+    struct sigaction action = {0};
+    sigemptyset(&action.sa_mask);
+    // The other one waits, so that the two never run at once on one thread.
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
+    action.sa_flags = SA_RESTART;
+    action.sa_handler = end_interrupted;
+    sigaction(signal, &action, NULL);
 }
 
 void httpdns_signals_of_command(void) {
@@ -16,11 +41,23 @@ void httpdns_signals_of_command(void) {
     sigemptyset(&action.sa_mask);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
-    // A shell starts background jobs with SIGINT ignored; that stays.
-    struct sigaction present = {0};
-    if (sigaction(SIGINT, NULL, &present) == 0 && present.sa_handler == SIG_IGN) return;
-    action.sa_handler = end_interrupted;
-    sigaction(SIGINT, &action, NULL);
+    end_on(SIGINT);
+    end_on(SIGTERM);
+}
+
+int httpdns_signals_listen(void) {
+    int ends[2];
+    if (httpdns_pipe(ends) != 0) return -1;
+    teller = ends[1];
+    return ends[0];
+}
+
+int httpdns_signals_await(int listener) {
+    struct pollfd polled = {.fd = listener, .events = POLLIN};
+    int ready;
+    do ready = poll(&polled, 1, -1);
+    while (ready < 0 && errno == EINTR);
+    return ready == 1 ? 0 : -1;
 }
 
 void httpdns_occupy_standard_streams(void) {

@@ -141,6 +141,7 @@ extension ResolverDescription {
         if text == "resolv.conf" { return .resolvConf }
         guard let separator = text.range(ofSeparator: "://") else {
             if let profile = Profiles.named(text) { return .provider(profile) }
+            try refusePort(behindWordIn: text)
             return try server(text[...], isTCPOnly: false, of: text)
         }
         let rest = text[separator.upperBound...]
@@ -176,6 +177,23 @@ extension ResolverDescription {
             throw DescriptionError(text: text, reason: "a resolver's URL takes no fragment (#…)")
         }
         return read
+    }
+
+    /// `system:5` and `google:5` are no servers of that name.
+    private static func refusePort(behindWordIn text: String) throws(DescriptionError) {
+        guard let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon else { return }
+        let word = String(text[..<colon])
+        let host = "; a server of that name is udp://\(text)"
+        if word == system.description || word == resolvConf.description {
+            throw DescriptionError(
+                text: text,
+                reason: "\(word) is this machine's own resolver and takes no port" + host)
+        }
+        if Profiles.named(word) != nil {
+            throw DescriptionError(
+                text: text,
+                reason: "\(word) is a provider, whose servers have ports of their own" + host)
+        }
     }
 
     private static func server(

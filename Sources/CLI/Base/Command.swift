@@ -19,6 +19,9 @@ package struct Command: Sendable {
     /// What `--json` prints when the command cannot even begin, made of the words that were typed:
     /// the keys of a result. Nil: nothing.
     package private(set) var failure: (@Sendable ([String], CommandFault) -> JSONValue)?
+    /// Whether Ctrl-C cancels the task that runs it, so that it can tell what it has; else the process
+    /// ends at once.
+    package private(set) var tellsWhenInterrupted = false
     package let run: Action
 
     package init(
@@ -41,6 +44,13 @@ package struct Command: Sendable {
     ) -> Command {
         var command = self
         command.failure = failure
+        return command
+    }
+
+    /// The same with ``tellsWhenInterrupted``.
+    package func tellingWhenInterrupted() -> Command {
+        var command = self
+        command.tellsWhenInterrupted = true
         return command
     }
 

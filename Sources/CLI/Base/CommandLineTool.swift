@@ -24,10 +24,12 @@ package enum CommandLineTool {
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let code = answered(arguments, .process) { _exit(code.rawValue) }
         let codes = ConditionLocked<[Int32]>([])
-        Task.detached {
+        let work = Task.detached {
             let code = await run(arguments: arguments, console: .process)
             codes.withLockSignalling { $0 = [code] }
         }
+        let command = arguments.first.flatMap(Command.named)
+        if command?.tellsWhenInterrupted == true { Interruption.cancels(work) }
         let ended = codes.waitAndTake({ codes, _ in codes }, until: { _ in nil })
         _exit(ended.first ?? ExitCode.usage.rawValue)
     }
@@ -41,10 +43,11 @@ package enum CommandLineTool {
         do throws(CommandFault) {
             let parsed = try ParsedArguments(arguments.dropFirst(), rules: command.allOptions)
             let color = try parsed.choice(.color, ColorChoice.self) ?? .auto
-            return try await command.run(parsed, console.painted(color)).rawValue
+            let code = try await command.run(parsed, console.painted(color))
+            return (Interruption.hasCome ? .interrupted : code).rawValue
         } catch {
             report(error, of: command, arguments.dropFirst(), console)
-            return error.code.rawValue
+            return (Interruption.hasCome ? .interrupted : error.code).rawValue
         }
     }
 
@@ -58,7 +61,8 @@ package enum CommandLineTool {
         guard let failure = command.failure, options.contains("--" + OptionRule.json.name) else {
             return
         }
-        let words = arguments.filter { !$0.hasPrefix("-") && !$0.hasPrefix("@") }
+        let words = ParsedArguments.words(in: arguments, rules: command.allOptions)
+            .filter { !$0.hasPrefix("@") }
         console.print(json: failure(words, fault))
     }
 

@@ -1,3 +1,16 @@
+extension Sequence<UInt8> {
+    /// Octets of whatever kind as ASCII that tells each from every other: `\xff`.
+    package var escaped: String {
+        reduce(into: "") { text, octet in
+            if (0x20...0x7E).contains(octet), octet != 0x5C {
+                text.unicodeScalars.append(Unicode.Scalar(octet))
+            } else {
+                text += "\\x" + (octet < 16 ? "0" : "") + String(octet, radix: 16)
+            }
+        }
+    }
+}
+
 extension String {
     /// The text with everything escaped that moves a cursor, hides text or starts a line: a terminal
     /// obeys control characters whoever sent them.

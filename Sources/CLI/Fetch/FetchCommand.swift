@@ -38,6 +38,7 @@ extension Command {
         let plan = try FetchPlan(arguments, configuration, console)
         return try await FetchRun(plan: plan, console: console).run()
     }.failing { words, fault in FetchRendering.json(fault, url: words.first) }
+        .tellingWhenInterrupted()
 
     private static var details: String {
         let width = FetchTrouble.codes.map(\.label.count).max() ?? 0

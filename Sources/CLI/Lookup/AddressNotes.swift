@@ -3,13 +3,29 @@ package import HTTPDNSNames
 
 /// What a person should know about an answer, besides the answer. Pure.
 package enum AddressNotes {
-    /// For each address that cannot be right for a public name: why.
-    package static func impossible(_ addresses: [IPAddress], for name: HostName) -> [String] {
-        guard name.isPublic else { return [] }
-        return addresses.compactMap { address in
-            reserved(address).map {
-                "note: \(address) is \($0): it cannot be right for a public name such as \(name)"
-            }
+    /// The addresses that cannot be right for a public name, and why: one line for all.
+    package static func impossible(_ addresses: [IPAddress], for name: HostName) -> String? {
+        guard name.isPublic else { return nil }
+        let found = addresses.compactMap { address in
+            reserved(address).map { "\(address) is \($0)" }
+        }
+        guard let first = found.first else { return nil }
+        let tail = "cannot be right for a public name such as \(name)"
+        guard found.count > 1 else { return "note: \(first): it \(tail)" }
+        let list = found.prefix(shown).joined(separator: ", ")
+        let more = found.count > shown ? " and \(found.count - shown) more" : ""
+        return "note: \(list)\(more): they \(tail)"
+    }
+
+    /// Because: they tell what kind of thing is wrong, and the table above has all.
+    private static let shown = 5
+
+    /// For each answer with a TTL that no TTL can be. Source: RFC 2181 §8.
+    package static func excessiveTTLs(_ report: LookupReport) -> [String] {
+        let sent = report.answered.compactMap(\.testimony.excessiveTTLSeconds)
+        return Set(sent).sorted().map {
+            "note: a TTL of \($0) was sent, which is out of range (above 2147483647) and counts as 0 "
+                + "(RFC 2181, section 8)"
         }
     }
 

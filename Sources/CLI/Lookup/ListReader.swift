@@ -7,8 +7,16 @@ package final class ListReader: Sendable {
     package struct Line: Sendable, Hashable {
         /// Counts from 1.
         package let number: Int
-        /// Without its end; nil when it is not UTF-8.
-        package let text: String?
+        package let content: Content
+
+        package enum Content: Sendable, Hashable {
+            /// Without its end.
+            case text(String)
+            /// It is not UTF-8; the octet at `place` (from 0) is the first that is wrong.
+            case octets([UInt8], place: Int)
+            /// Longer than ``ListCutter/maximumOctets``; so it begins.
+            case tooLong(start: [UInt8])
+        }
     }
 
     /// What is read next.
@@ -16,6 +24,8 @@ package final class ListReader: Sendable {
         /// At least one line.
         case lines([Line])
         case end
+        /// The command was told to end while it waited for more.
+        case interrupted
         case failed(CommandFault)
     }
 
@@ -41,13 +51,10 @@ package final class ListReader: Sendable {
     /// A thread of its own waits for them: a pipe may be silent for as long as it likes, and the names
     /// in flight must not wait with it.
     package func next() async -> Piece {
-        await withCheckedContinuation { continuation in
-            let isStarted = DetachedThread.start(named: "httpdns-list") {
-                continuation.resume(returning: self.read())
-            }
+        await Interruption.awaiting(interrupted: .interrupted) { tell in
+            let isStarted = DetachedThread.start(named: "httpdns-list") { tell(self.read()) }
             if !isStarted {
-                continuation.resume(
-                    returning: .failed(.usage("the system gives no thread to read the list with")))
+                tell(.failed(.usage("the system gives no thread to read the list with")))
             }
         }
     }
@@ -55,15 +62,8 @@ package final class ListReader: Sendable {
     private func read() -> Piece {
         while true {
             guard let octets = nextOctets() else { return .failed(FileText.unreadable(path)) }
-            let (lines, isEndless) = cutter.withLock { cutter in
-                let lines = octets.isEmpty ? cutter.finish() : cutter.append(octets)
-                return (lines, cutter.isEndless)
-            }
-            if isEndless {
-                return .failed(
-                    .usage(
-                        "\(quoted(path)) is no list of names: a line is longer than "
-                            + "\(ListCutter.maximumOctets) octets"))
+            let lines = cutter.withLock { cutter in
+                octets.isEmpty ? cutter.finish() : cutter.append(octets)
             }
             if !lines.isEmpty { return .lines(lines) }
             if octets.isEmpty { return .end }
@@ -87,12 +87,14 @@ package final class ListReader: Sendable {
 /// Cuts octets into numbered lines; keeps at most one line. Pure.
 package struct ListCutter: Sendable {
     /// Because: a name has 253 octets, and a comment beside it is a sentence; a line longer than this
-    /// comes from a file that is no list.
+    /// is no name, and no reason to give up on the others.
     package static let maximumOctets = 65_536
+    /// Because: a message shows no more of it.
+    private static let startOctets = 64
 
-    /// Whether a line was too long; nothing is read after it.
-    package private(set) var isEndless = false
     private var rest: [UInt8] = []
+    /// The line that is being read has more octets than `rest`.
+    private var isTooLong = false
     private var number = 0
 
     package init() {}
@@ -102,24 +104,47 @@ package struct ListCutter: Sendable {
         var lines: [ListReader.Line] = []
         var start = piece.startIndex
         while let end = piece[start...].firstIndex(of: 0x0A) {
-            lines.append(line(piece[start..<end]))
+            take(piece[start..<end])
+            lines.append(line())
             start = end + 1
         }
-        rest += piece[start...]
-        if rest.count > ListCutter.maximumOctets { isEndless = true }
+        take(piece[start...])
         return lines
     }
 
     /// What stands after the last line end.
-    package mutating func finish() -> [ListReader.Line] { rest.isEmpty ? [] : [line([])] }
+    package mutating func finish() -> [ListReader.Line] {
+        rest.isEmpty && !isTooLong ? [] : [line()]
+    }
 
-    private mutating func line(_ tail: ArraySlice<UInt8>) -> ListReader.Line {
+    private mutating func take(_ octets: ArraySlice<UInt8>) {
+        guard !isTooLong else { return }
+        rest += octets
+        guard rest.count > ListCutter.maximumOctets else { return }
+        isTooLong = true
+        rest.removeLast(rest.count - ListCutter.startOctets)
+    }
+
+    private mutating func line() -> ListReader.Line {
         number += 1
-        defer { rest.removeAll(keepingCapacity: true) }
-        let text =
-            rest.isEmpty
-            ? String(validating: tail, as: UTF8.self)
-            : String(validating: rest + tail, as: UTF8.self)
-        return ListReader.Line(number: number, text: text)
+        defer {
+            rest.removeAll(keepingCapacity: true)
+            isTooLong = false
+        }
+        // A byte order mark says how a file is written; it is no part of its first line.
+        if number == 1, rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest.removeFirst(3) }
+        return ListReader.Line(number: number, content: content)
+    }
+
+    private var content: ListReader.Line.Content {
+        if isTooLong { return .tooLong(start: rest) }
+        if let text = String(validating: rest, as: UTF8.self) { return .text(text) }
+        var scalars = UTF8()
+        var octets = rest.makeIterator()
+        var place = 0
+        while case .scalarValue(let scalar) = scalars.decode(&octets) {
+            place += UTF8.width(scalar)
+        }
+        return .octets(rest, place: place)
     }
 }

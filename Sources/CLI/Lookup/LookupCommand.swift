@@ -1,3 +1,5 @@
+internal import HTTPDNSWire
+
 extension Command {
     /// `httpdns lookup`.
     package static let lookup = Command(
@@ -23,7 +25,10 @@ extension Command {
             request: request, resolvers: resolvers, configuration: configuration,
             console: console
         ).run()
-    }.failing { words, fault in LookupReport.json(fault, name: words.first) }
+    }.failing { words, fault in
+        LookupReport.json(fault, name: words.first { RecordType(name: $0) == nil })
+    }
+    .tellingWhenInterrupted()
 
     private static var details: String {
         let width = LookupTrouble.codes.map(\.label.count).max() ?? 0
@@ -57,6 +62,7 @@ extension Command {
               httpdns lookup example.com @aliyun --account 100000 --sdns city=hz --batch
               httpdns lookup example.com @google --client-subnet 198.51.100.0/24
               httpdns lookup -x 192.0.2.1
+              httpdns lookup . NS @192.0.2.1                     the root
               httpdns lookup --name mx @192.0.2.1                a name that looks like a type
               httpdns lookup xn--aa.test --no-idn @192.0.2.1     a name as it is typed
               httpdns lookup intra --search=corp.example         intra.corp.example, and that is said
@@ -65,10 +71,18 @@ extension Command {
               httpdns lookup example.com --watch                 again when its TTL ends
               httpdns lookup example.com --watch --interval 5s >changes.txt
               httpdns lookup --file names.txt --json --parallel 100
+              sort -u names.txt | httpdns lookup --file - A --short @192.0.2.1
 
             --file: names are read as they are needed, and results stand in the order of the list.
             Without --json a record is a line, its cells between tabs. A line that is no name is told
-            with its number, and the rest goes on.
+            with its number, and the rest goes on; # begins a comment.
+
+            Ctrl-C: what was answered is printed, what was not is told by name (with --json as an object
+            whose error.code is cancelled), and so are the times of --repeat and --watch so far. A
+            second one ends at once.
+
+            "ede" in the JSON, and a note otherwise, is why the server answers as it does, in its own
+            words (RFC 8914).
 
             --repeat and --watch: in JSON each object has a "round" and a "time"; a watch prints changes
             alone when it is piped. --repeat N ends a watch after N rounds.

@@ -36,6 +36,21 @@ struct LookupAsking: Sendable {
     let request: LookupRequest
     let sources: [LookupSource]
 
+    /// What there is to say of a subject that nobody was asked about before the command had to end.
+    func unasked(_ subject: LookupSubject) -> [LookupReport] {
+        sources.map { source in
+            let isName = subject.nameTrouble == nil
+            return LookupReport(
+                subject: subject, source: source.facts,
+                parts: !isName
+                    ? []
+                    : subject.types.map {
+                        LookupReport.Part(type: $0, result: .failure(.notAsked))
+                    },
+                milliseconds: 0, asksForAddresses: request.asksForAddresses)
+        }
+    }
+
     /// What each source says about a subject, in the order of the sources.
     func reports(on subject: LookupSubject) async -> [LookupReport] {
         if let only = sources.first, sources.count == 1 {

@@ -31,6 +31,7 @@ package enum LookupExplanation {
                 "  \(what): from the cache, good for "
                     + DurationText.short(seconds: answer.ttlSeconds)
                     + "; it came from \(source.resolver)")
+            lines += answer.testimony.extendedErrors.map { "  \(what): it said \($0.shown)" }
         }
         let aliases = answer.aliases
         if !aliases.isEmpty {

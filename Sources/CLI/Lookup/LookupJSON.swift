@@ -17,6 +17,7 @@ extension LookupReport {
         object["addresses"] = .array(addresses.map { .string($0.description) })
         object["aliases"] = .array(aliases.map { .string($0.description) })
         object["ttl"] = LookupReport.json(ttlSeconds)
+        object["ede"] = .array(extendedErrors.map(LookupReport.json))
         object["negativeTTL"] = LookupReport.json(negativeTTLSeconds)
         object["cached"] = .bool(isCached)
         object["authenticated"] = .bool(!answered.isEmpty && source.isAuthenticated)
@@ -45,7 +46,7 @@ extension LookupReport {
     private static let empty: JSONObject = [
         "name": .null, "unicodeName": .null, "effectiveName": .null, "types": [],
         "status": .null, "error": .null, "answers": [], "addresses": [], "aliases": [],
-        "ttl": .null, "negativeTTL": .null, "stale": false, "cached": false,
+        "ttl": .null, "ede": [], "negativeTTL": .null, "stale": false, "cached": false,
         "authenticated": false, "authenticData": false, "resolver": .null, "transport": .null,
         "server": .null, "clientIP": .null, "milliseconds": 0, "tries": 0,
     ]
@@ -69,6 +70,13 @@ extension LookupReport {
     }
 
     private static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    private static func json(_ error: ExtendedError) -> JSONValue {
+        [
+            "code": .integer(Int64(error.code)), "name": text(error.name),
+            "text": .string(error.text),
+        ]
+    }
 
     private static func json(_ record: ResourceRecord) -> JSONValue {
         [

@@ -69,13 +69,16 @@ struct LookupPrinter: Sendable {
 
     /// The reports on one subject as they are to be printed. Needs no turn: every task may render what
     /// it has found.
-    func rendered(_ reports: [LookupReport]) -> RenderedReports {
+    ///
+    /// - Parameter isQuiet: nothing for standard error.
+    func rendered(_ reports: [LookupReport], isQuiet: Bool = false) -> RenderedReports {
         var verdict: [UInt8] = []
         if request.form == .table, request.list == nil, let text = rendering.agreement(reports) {
             append(text, &verdict)
         }
         return RenderedReports(
-            results: reports.map(result), verdict: verdict, notes: notes(reports),
+            results: reports.map(result), verdict: verdict,
+            notes: isQuiet ? [] : notes(reports),
             remarks: request.explains ? reports.flatMap(LookupExplanation.lines) : [],
             code: reports.map(\.exitCode).max() ?? .succeeded)
     }
@@ -151,10 +154,14 @@ struct LookupPrinter: Sendable {
         guard let name = report.effectiveName, let typed = try? report.subject.name.get() else {
             return []
         }
-        var notes = AddressNotes.impossible(report.addresses, for: name)
+        var notes: [String] = []
+        if let note = AddressNotes.impossible(report.addresses, for: name) { notes.append(note) }
         if name != typed {
             notes.insert("note: \(typed) was looked up as \(name) (search list)", at: 0)
         }
+        let who = report.source.shown(report.answerSource?.server ?? report.source.label)
+        notes += report.extendedErrors.map { "note: \(who) says \($0.shown)" }
+        notes += AddressNotes.excessiveTTLs(report)
         let asked = report.answerSource?.resolver ?? report.source.label
         let transport = report.answerSource?.transport.rawValue ?? report.source.transport
         let isSystems = transport == "system" || transport == "hosts" || transport == "literal"
@@ -201,7 +208,8 @@ extension LookupPrinter {
             return true
         }
         guard isDue else { return }
-        console.errors.write("\r\(printed) names looked up, \(inFlight) in flight\u{1B}[K")
+        let names = printed == 1 ? "name" : "names"
+        console.errors.write("\r\(printed) \(names) looked up, \(inFlight) in flight\u{1B}[K")
     }
 
     /// Because: as often as an eye can follow.

@@ -50,7 +50,8 @@ package struct LookupRendering: Sendable {
         if let ttl = report.ttlSeconds {
             parts.append(
                 ttl == 0
-                    ? "not to be kept (TTL 0)" : "usable for \(DurationText.short(seconds: ttl))")
+                    ? "not to be kept (TTL 0)"
+                    : "usable for " + (usesSeconds ? "\(ttl)s" : DurationText.short(seconds: ttl)))
         }
         if report.isCached { parts.append("from the cache") }
         if wantsDNSSEC {
@@ -138,6 +139,10 @@ package struct LookupRendering: Sendable {
         let source = report.source
         let who = source.names[source.label] ?? source.server ?? source.label
         let time = DurationText.elapsed(milliseconds: report.milliseconds)
+        guard !trouble.isInterruption else {
+            let way = source.transport.map { $0 == who ? "" : $0 + ", " } ?? ""
+            return ["interrupted before \(who) answered (\(way)\(time))"]
+        }
         guard let transport = source.transport else {
             // A chain: one line for each source that failed.
             let lines = trouble.message.split(separator: "\n").map { String($0) }
@@ -152,10 +157,17 @@ package struct LookupRendering: Sendable {
             return ["no reply from \(who) (\(way)\(time)): \(why)"]
         }
         guard trouble.label == "timed_out" else {
-            return ["\(who): \(trouble.message) (\(way)\(time))"]
+            return ["\(who): \(message(trouble, from: who)) (\(way)\(time))"]
         }
         let tries = trouble.tries ?? 1
         return ["no reply from \(who) (\(way)\(tries) \(tries == 1 ? "try" : "tries"), \(time))"]
+    }
+
+    /// Some of the texts name the server themselves.
+    private func message(_ trouble: LookupTrouble, from who: String) -> String {
+        var message = trouble.message
+        if let twice = message.firstRange(of: who + ": ") { message.removeSubrange(twice) }
+        return message
     }
 
     /// Whether several resolvers said the same about one name; nil when only one was asked.
@@ -167,7 +179,8 @@ package struct LookupRendering: Sendable {
         guard let first = answered.first else { return "none of \(reports.count) gave an answer" }
         guard answered.count > 1 else { return missing + "nothing to compare" }
         if answered.allSatisfy({ verdict($0) == verdict(first) }) {
-            let who = silent == 0 ? "all \(answered.count) resolvers" : "the others"
+            let how = answered.count == 2 ? "both resolvers" : "all \(answered.count) resolvers"
+            let who = silent == 0 ? how : "the others"
             return missing + "\(who) agree"
         }
         let said = answered.map {

@@ -79,7 +79,7 @@ package struct LookupTrouble: Error, Sendable, Hashable {
 
     package init(_ failure: QueryFailure) {
         label = failure.label
-        message = failure.description
+        message = LookupTrouble.message(failure)
         code = LookupTrouble.exitCode(failure.label)
         switch failure {
         case .timedOut(let tries): self.tries = tries
@@ -91,7 +91,11 @@ package struct LookupTrouble: Error, Sendable, Hashable {
 
     package init(_ failure: LookupFailure) {
         label = failure.label
-        message = failure.description
+        if case .cancelled = failure {
+            message = LookupTrouble.message(.cancelled)
+        } else {
+            message = failure.description
+        }
         code = LookupTrouble.exitCode(failure.label)
     }
 
@@ -100,14 +104,38 @@ package struct LookupTrouble: Error, Sendable, Hashable {
     }
 
     package init(_ fault: CommandFault) {
-        let label = fault.code == .usage ? "usage" : fault.code == .noReply ? "unreachable" : nil
-        self.init(label: label ?? "unexpected", message: fault.message, code: fault.code)
+        let label =
+            switch fault.code {
+            case .usage: "usage"
+            case .noReply: "unreachable"
+            case .interrupted: "cancelled"
+            case .succeeded, .negative, .serverFailure: "unexpected"
+            }
+        self.init(label: label, message: fault.message, code: fault.code)
     }
+
+    /// The command was told to end before it asked.
+    static let notAsked = LookupTrouble(
+        label: "cancelled", message: "interrupted before it was asked", code: .interrupted, tries: 0
+    )
+
+    package var isInterruption: Bool { code == .interrupted }
 
     init(answered code: ResponseCode) {
         self.init(
             label: "server_failure", message: "the server answered \(code.name)",
             code: .serverFailure)
+    }
+
+    private static func message(_ failure: QueryFailure) -> String {
+        switch failure {
+        case .cancelled: "interrupted before there was an answer"
+        case .httpStatus(511), .httpStatus(300...399):
+            // Source: RFC 6585 §6 for 511; a portal without it redirects to its page.
+            failure.description
+                + ": a log-in page of this network (captive portal) may be answering"
+        default: failure.description
+        }
     }
 
     /// Every `error.code`, with its meaning and exit code: help prints them.
@@ -140,6 +168,9 @@ package struct LookupTrouble: Error, Sendable, Hashable {
 
 // What the parts say together
 extension LookupReport {
+    /// Whether the command was told to end before all types were answered.
+    package var isCutOff: Bool { troubles.contains(where: \.isInterruption) }
+
     package var answered: [LookupAnswer] { parts.compactMap { try? $0.result.get() } }
 
     package var troubles: [LookupTrouble] {
@@ -230,6 +261,12 @@ extension LookupReport {
         return negative.compactMap(\.testimony.negativeTTLSeconds).min()
     }
 
+    /// Why the servers answered as they did, each reason once.
+    package var extendedErrors: [ExtendedError] {
+        var seen: Set<ExtendedError> = []
+        return answered.flatMap(\.testimony.extendedErrors).filter { seen.insert($0).inserted }
+    }
+
     package var isCached: Bool { !answered.isEmpty && answered.allSatisfy(\.isCached) }
 
     /// What the answers say of where they come from; the first of several.
@@ -248,6 +285,13 @@ private struct RecordIdentity: Hashable {
     let name: WireName
     let type: RecordType
     let data: RecordData
+}
+
+extension ExtendedError {
+    /// `EDE 18 (Prohibited): "not from here"`; what the server wrote in quotes, escaped.
+    package var shown: String {
+        "EDE \(code)" + (name.map { " (\($0))" } ?? "") + (text.isEmpty ? "" : ": " + quoted(text))
+    }
 }
 
 extension ResourceRecord {

@@ -41,6 +41,8 @@ package struct LookupSubject: Sendable, Hashable {
     /// Where it stands in a list; nil elsewhere.
     package var line: Int?
     private let showsUnicode: Bool
+    /// Why what stands in a list is not even text.
+    private var fault: String?
 
     package init(_ text: String, types: [RecordType], reading: NameReading = NameReading()) {
         self.text = text
@@ -56,14 +58,24 @@ package struct LookupSubject: Sendable, Hashable {
         }
     }
 
+    /// A line of a list that is not text.
+    ///
+    /// - Parameter shown: its octets, escaped.
+    init(unreadable shown: String, because fault: String, types: [RecordType]) {
+        text = shown
+        name = .failure(.empty)
+        self.types = types
+        candidates = []
+        showsUnicode = false
+        self.fault = fault
+    }
+
     /// Why the text is no name; nil when it is one.
     package var nameTrouble: LookupTrouble? {
         guard case .failure(let error) = name else { return nil }
         let trouble = LookupTrouble(error)
-        guard text == "." else { return trouble }
-        return LookupTrouble(
-            label: trouble.label, message: "the root has no name here; name a domain below it",
-            code: trouble.code)
+        guard let fault else { return trouble }
+        return LookupTrouble(label: trouble.label, message: fault, code: trouble.code)
     }
 
     /// In A-labels; as it was typed where it is no name.
@@ -102,7 +114,8 @@ package struct NameReading: Sendable, Hashable {
     }
 
     func name(_ text: String) throws(NameError) -> HostName {
-        convertsUnicode ? try HostName(unicode: text) : try HostName(text)
+        if text == HostName.root.text { return .root }
+        return convertsUnicode ? try HostName(unicode: text) : try HostName(text)
     }
 }
 
@@ -182,15 +195,23 @@ package struct LookupRequest: Sendable {
 
     /// The subject that a line of a list names; nil for an empty line. `#` begins a comment.
     package func subject(of line: ListReader.Line) -> LookupSubject? {
-        guard let text = line.text else {
-            var subject = LookupSubject("\u{FFFD}", types: subjectTypes, reading: NameReading())
-            subject.line = line.number
-            return subject
+        var subject: LookupSubject
+        switch line.content {
+        case .text(let text):
+            let name = text.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
+                .joined(separator: " ")
+            guard !name.isEmpty else { return nil }
+            subject = LookupSubject(name, types: subjectTypes, reading: reading)
+        case .octets(let octets, let place):
+            subject = LookupSubject(
+                unreadable: octets.escaped, because: "it is not UTF-8, from octet \(place) on",
+                types: subjectTypes)
+        case .tooLong(let start):
+            subject = LookupSubject(
+                unreadable: start.escaped + "…",
+                because: "the line is longer than \(ListCutter.maximumOctets) octets",
+                types: subjectTypes)
         }
-        let name = text.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
-            .joined(separator: " ")
-        guard !name.isEmpty else { return nil }
-        var subject = LookupSubject(name, types: subjectTypes, reading: reading)
         subject.line = line.number
         return subject
     }
@@ -293,6 +314,11 @@ package struct LookupRequest: Sendable {
         let address: IPAddress
         do throws(AddressError) { address = try IPAddress(text) } catch {
             throw .usage("-x \(quoted(text)): \(error)")
+        }
+        guard address.zone == nil else {
+            throw .usage(
+                "-x \(quoted(text)): a zone names an interface of this machine, and no reverse name "
+                    + "holds it; write the address alone")
         }
         let name: String
         switch address.family {

@@ -7,7 +7,8 @@ internal import HTTPDNSTrust
 ///
 /// A repetition prints the first answer whole, every other one that differs as a line, and the times
 /// at the end; in JSON an object for every round. A watch waits between rounds; piped, and in JSON,
-/// it prints changes alone; on a terminal it redraws.
+/// it prints changes alone; on a terminal it redraws. What is told to end shows the times so far, and
+/// counts what it cut off as not asked.
 struct LookupRounds {
     let asking: LookupAsking
     let printer: LookupPrinter
@@ -33,10 +34,10 @@ struct LookupRounds {
             note(reports, in: &memory)
             let changes = self.changes(reports, in: &memory)
             show(reports, Round(number: round, time: time, changes: changes), &memory)
-            guard request.watches, round < last else { continue }
-            await wait(after: reports)
+            if request.watches, round < last { await wait(after: reports) }
+            if Interruption.hasCome { break }
         }
-        showTimings(memory)
+        if request.rounds != nil || Interruption.hasCome { showTimings(memory) }
         return memory.code
     }
 
@@ -67,7 +68,7 @@ struct LookupRounds {
         }
         for (place, said) in reports.enumerated() {
             for (source, report) in said.enumerated() {
-                memory.timings[place][source].add(report)
+                if !report.isCutOff { memory.timings[place][source].add(report) }
                 memory.code = max(memory.code, report.exitCode)
             }
         }
@@ -84,10 +85,10 @@ struct LookupRounds {
             console.output.endWithoutReader()
             let look = clock.now().adding(milliseconds: LookupRounds.shortestPauseMilliseconds)
             let moment = min(look, end)
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                _ = AlarmThread.shared.schedule(at: moment) { continuation.resume() }
+            await Interruption.awaiting(interrupted: ()) { wake in
+                _ = AlarmThread.shared.schedule(at: moment) { wake(()) }
             }
-            guard moment < end else { break }
+            guard moment < end, !Interruption.hasCome else { break }
         }
         console.output.endWithoutReader()
     }
@@ -119,16 +120,15 @@ extension LookupRounds {
     private func changes(
         _ reports: [[LookupReport]], in memory: inout Memory
     ) -> [(report: LookupReport, line: String)] {
-        let isFirst = memory.said.isEmpty
-        if isFirst { memory.said = reports.map { $0.map { _ in "" } } }
+        if memory.said.isEmpty { memory.said = reports.map { $0.map { _ in "" } } }
         var changes: [(report: LookupReport, line: String)] = []
         for (place, said) in reports.enumerated() {
-            for (source, report) in said.enumerated() {
+            for (source, report) in said.enumerated() where !report.isCutOff {
                 let before = memory.said[place][source]
                 let now = printer.rendering.statement(report)
                 guard before != now else { continue }
                 memory.said[place][source] = now
-                let what = isFirst ? now : "\(before) → \(now)"
+                let what = before.isEmpty ? now : "\(before) → \(now)"
                 let from = report.source.shown(report.source.label)
                 changes.append(
                     (report, "\(report.subject.shownText)  \(what)  (\(from))".printable))
@@ -141,23 +141,32 @@ extension LookupRounds {
         let isFirstOfRepetition = !request.watches && round.number == 1
         let redraws =
             request.form == .table && request.watches && console.output.isTerminal
+            && !reports.contains { $0.contains(where: \.isCutOff) }
         if !redraws, request.form == .json || !isFirstOfRepetition {
             explanation(reports).forEach(console.note)
         }
         switch request.form {
         case .json:
-            let shown = request.watches ? round.changes.map(\.report) : reports.flatMap(\.self)
+            let cutOff = reports.flatMap(\.self).filter(\.isCutOff)
+            let shown =
+                request.watches
+                ? round.changes.map(\.report) + cutOff : reports.flatMap(\.self)
             for report in shown { console.print(json: json(report, round)) }
         case .table where redraws:
             memory.changes += round.changes.map { "\(round.time.iso8601)  \($0.line)" }
             memory.changes = memory.changes.suffix(LookupRounds.shownChanges)
             redraw(reports, round, memory)
-        case .table where isFirstOfRepetition: printer.print(reports.map(printer.rendered))
+        case .table where isFirstOfRepetition: printer.print(reports.map { printer.rendered($0) })
         case .short where !request.watches:
-            if !round.changes.isEmpty { printer.print(reports.map(printer.rendered)) }
+            if !round.changes.isEmpty { printer.print(reports.map { printer.rendered($0) }) }
         case .table, .short:
             for change in round.changes {
                 console.print("\(round.time.iso8601)  \(change.line)")
+            }
+            for said in reports {
+                for report in said where report.isCutOff {
+                    printer.rendering.complaints(report).forEach(console.note)
+                }
             }
         }
     }
@@ -195,7 +204,6 @@ extension LookupRounds {
 
     /// The times, where a number of rounds was asked for.
     private func showTimings(_ memory: Memory) {
-        guard request.rounds != nil else { return }
         var table = TextTable(["NAME", "ANSWERED", "MIN", "MEDIAN", "P95", "MAX", "FROM"])
         for (place, subject) in request.subjects.enumerated() where place < memory.timings.count {
             for (source, timings) in memory.timings[place].enumerated() {

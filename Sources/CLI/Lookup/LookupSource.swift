@@ -13,9 +13,13 @@ enum LookupSource: Sendable {
 
     /// Who it is, as shown to people.
     var label: String {
+        facts.shown(facts.label)
+    }
+
+    /// What is known of it before it answers.
+    var facts: LookupSourceFacts {
         switch self {
-        case .one(_, let facts), .unusable(_, let facts), .chain(_, let facts):
-            facts.shown(facts.label)
+        case .one(_, let facts), .unusable(_, let facts), .chain(_, let facts): facts
         }
     }
 
@@ -194,7 +198,8 @@ struct ObservedBackend: ResolverBackend {
         let source = testimony.source
         let server = source.server.map { " from \($0)" } ?? ""
         let tries = source.tries > 1 ? " after \(source.tries) tries" : ""
+        let reasons = testimony.extendedErrors.map { ", " + $0.shown }.joined()
         return "answered \(testimony.code.name), \(count) \(count == 1 ? "record" : "records"), "
-            + "over \(source.transport.rawValue)\(server)\(tries)"
+            + "over \(source.transport.rawValue)\(server)\(tries)\(reasons)"
     }
 }

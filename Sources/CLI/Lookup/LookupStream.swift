@@ -24,6 +24,8 @@ struct LookupStream {
         var subjects: ArraySlice<LookupSubject>
         var lines: ArraySlice<ListReader.Line> = []
         var mayRead: Bool
+        /// The number of the last line that was read; nil once the list is at its end.
+        var lastLine: Int?
         var started = 0
         var inFlight = 0
         var printed = 0
@@ -34,7 +36,8 @@ struct LookupStream {
     func run() async -> ExitCode {
         await withTaskGroup(of: Event.self) { group in
             var progress = Progress(
-                subjects: asking.request.subjects[...], mayRead: list != nil)
+                subjects: asking.request.subjects[...], mayRead: list != nil,
+                lastLine: list == nil ? nil : 0)
             start(&progress, in: &group)
             while let event = await group.next() {
                 switch event {
@@ -48,6 +51,7 @@ struct LookupStream {
                 start(&progress, in: &group)
             }
             printer.endProgress()
+            if Interruption.hasCome { tellUnfinished(&progress) }
             return progress.code
         }
     }
@@ -56,15 +60,19 @@ struct LookupStream {
         switch piece {
         case .lines(let lines):
             progress.lines = lines[...]
+            progress.lastLine = lines.last?.number
             progress.mayRead = true
-        case .end: break
+        case .end: progress.lastLine = nil
+        case .interrupted: break
         case .failed(let fault):
+            progress.lastLine = nil
             console.complain(fault, of: "lookup")
             progress.code = max(progress.code, fault.code)
         }
     }
 
     private func start(_ progress: inout Progress, in group: inout TaskGroup<Event>) {
+        guard !Interruption.hasCome else { return }
         let window = max(LookupStream.window, asking.request.parallel)
         while progress.inFlight < asking.request.parallel,
             progress.started - progress.printed < window, let subject = next(&progress)
@@ -89,6 +97,33 @@ struct LookupStream {
             if let subject = asking.request.subject(of: line) { return subject }
         }
         return nil
+    }
+
+    /// What was read and never asked: an object each in JSON, else one line for all.
+    private func tellUnfinished(_ progress: inout Progress) {
+        progress.code = .interrupted
+        var first: LookupSubject?
+        var count = 0
+        while let subject = next(&progress) {
+            first = first ?? subject
+            count += 1
+            guard asking.request.form == .json else { continue }
+            printer.print([printer.rendered(asking.unasked(subject), isQuiet: true)])
+        }
+        if let first, asking.request.form != .json {
+            let place = first.line.map { " (line \($0))" } ?? ""
+            console.note(
+                count == 1
+                    ? "interrupted: \(first.shownText)\(place) was not asked for"
+                    : "interrupted: \(count) names were not asked for, "
+                        + "from \(first.shownText)\(place) on")
+        }
+        if let line = progress.lastLine {
+            console.note(
+                line == 0
+                    ? "interrupted: nothing of the list was read"
+                    : "interrupted: the list was read to line \(line)")
+        }
     }
 
     private func print(_ progress: inout Progress) {

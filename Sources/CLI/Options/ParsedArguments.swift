@@ -28,6 +28,26 @@ package struct ParsedArguments: Sendable, Hashable {
         }
     }
 
+    /// What is neither an option nor the value of one, of arguments that may be wrong otherwise.
+    static func words(
+        in arguments: some Sequence<String>, rules: [OptionRule]
+    ) -> [String] {
+        var words: [String] = []
+        var rest = Array(arguments)[...]
+        while let argument = rest.popFirst() {
+            if argument == "--" { return words + rest }
+            guard argument.hasPrefix("-"), argument != "-" else {
+                words.append(argument)
+                continue
+            }
+            guard let option = try? match(argument, rules) else { continue }
+            let takesNext =
+                option.rule.value != nil && !option.rule.isValueOptional && option.attached == nil
+            if takesNext { rest = rest.dropFirst() }
+        }
+        return words
+    }
+
     /// Whether the option was given.
     package func has(_ rule: OptionRule) -> Bool { values[rule.name] != nil }
 

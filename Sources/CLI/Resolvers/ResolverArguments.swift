@@ -97,6 +97,14 @@ package struct ResolverArguments: Sendable {
         if let configured = configuration.resolver(named: text) {
             return try NamedResolver(configured, console)
         }
+        if let colon = text.firstIndex(of: ":"),
+            configuration.resolver(named: String(text[..<colon]))?.hasOwnName == true,
+            text[colon...].dropFirst().allSatisfy(\.isNumber)
+        {
+            throw .usage(
+                "\(quoted(url: text)) is not a resolver: the configuration file says where "
+                    + "\(text[..<colon]) is; --port N moves it")
+        }
         do throws(DescriptionError) { return NamedResolver(try ResolverDescription(text)) } catch {
             throw .usage("\(quoted(url: text)) is not a resolver: \(error.reason)")
         }
@@ -140,7 +148,8 @@ package struct ResolverArguments: Sendable {
         for option in [OptionRule.pin, .cacert] where arguments.has(option) {
             let isProven = descriptions.contains { $0.provenHost != nil }
             guard isProven, areNamed || option == .cacert else {
-                throw .usage("--\(option.name) needs a resolver over HTTPS, such as @https://…")
+                throw .usage(
+                    "--\(option.name) needs a resolver over TLS, such as @tls://… or @https://…")
             }
         }
         var trusted = self

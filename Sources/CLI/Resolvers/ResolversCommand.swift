@@ -8,6 +8,8 @@ extension Command {
         "resolvers", summary: "the known providers, what each needs", usage: "[NAME…]",
         options: [.json, .timeout, .verbose, .config], details: details
     ) { (arguments, console) throws(CommandFault) in
+        // Nothing is waited for here; what is no duration is wrong all the same.
+        _ = try arguments.duration(.timeout)
         let configuration = try ToolConfiguration.load(arguments, console)
         var profiles: [Profile] = []
         var configured: [ConfiguredResolver] = []

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPDNSJSON
 import HTTPDNSPinLab
 import TestSupport
 import Testing
@@ -16,6 +17,24 @@ import Testing
         #expect(isAsked)
         kill(child.identifier, SIGINT)
         let status = try await offPool { child.awaitEnd() }
+        #expect(status == 130)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `an interrupted fetch says so in JSON`(signal: Int32) async throws {
+        let origin = try FetchOrigin()
+        let child = try ChildProcess(
+            Tool.path,
+            [
+                "fetch", origin.url("/silent"), "--resolve", "shop.example.test:127.0.0.1",
+                "--cacert", origin.rootFile, "--json",
+            ])
+        let isAsked = await eventually { !origin.server.record.requests.isEmpty }
+        #expect(isAsked)
+        kill(child.identifier, signal)
+        let (line, status) = try await offPool { (child.readLine(), child.awaitEnd()) }
+        let object = try JSONValue.parse(try #require(line))
+        #expect(object["error"]?["code"]?.string == "cancelled")
         #expect(status == 130)
     }
 

@@ -16,15 +16,42 @@ import Testing
         async throws
     {
         let list =
-            Array("ok.example.test\r\n# none\na..b\n".utf8) + [0xFF, 0xFE, 0x0A]
+            Array("ok.example.test\r\n# none\na..b\n".utf8) + [0x61, 0xFF, 0x5C, 0x0A]
             + Array("both.example.test".utf8)
         let result = try await run(
             Tool.path, ["lookup", "--file", "-", "A", zone.resolver, "--short"], input: list)
         #expect(result.outputText == "127.0.0.1\n127.0.0.1\n")
         #expect(result.complaints.count == 2)
         #expect(result.complaints.first?.hasPrefix("line 3: \"a..b\" is not a name: ") == true)
-        #expect(result.complaints.last?.hasPrefix("line 4: ") == true)
+        #expect(
+            result.complaints.last
+                == #"line 4: "a\xff\x5c" is not a name: it is not UTF-8, from octet 1 on"#)
         #expect(result.status == 2)
+    }
+
+    @Test func `a line too long is a bad line like others`() async throws {
+        let long = String(repeating: "x", count: ListCutter.maximumOctets + 1)
+        let result = try await httpdns(
+            "lookup", "--file", "-", "A", zone.resolver, "--json",
+            input: "ok.example.test\n\(long)\nnope.example.test\n\(long)")
+        let objects = try result.objects
+        #expect(
+            objects.map { $0["status"]?.string } == ["NOERROR", nil, "NXDOMAIN", nil])
+        #expect(
+            objects.map { $0["error"]?["message"]?.string } == [
+                nil, "line 2: the line is longer than 65536 octets", nil,
+                "line 4: the line is longer than 65536 octets",
+            ])
+        #expect(objects[1]["name"]?.string?.count == 65)
+        #expect(result.status == 2)
+    }
+
+    @Test func `the mark that some editors begin a file with is no part of a name`() async throws {
+        let result = try await httpdns(
+            "lookup", "--file", "-", "A", zone.resolver, "--short",
+            input: "\u{FEFF}ok.example.test\n")
+        #expect(result.outputText == "127.0.0.1\n")
+        #expect(result.status == 0)
     }
 
     @Test func `in JSON a bad line is an object that names the line`() async throws {
@@ -91,13 +118,30 @@ import Testing
 
     @Test func `lines are cut where they end, and numbered`() {
         var cutter = ListCutter()
-        #expect(cutter.append(Array("a\nb".utf8)).map(\.text) == ["a"])
-        #expect(cutter.append(Array("c\n\nd".utf8)).map(\.text) == ["bc", ""])
+        #expect(cutter.append(Array("a\nb".utf8)).map(\.content) == [.text("a")])
+        #expect(cutter.append(Array("c\n\nd".utf8)).map(\.content) == [.text("bc"), .text("")])
         #expect(cutter.finish().map(\.number) == [4])
         #expect(cutter.finish().isEmpty)
-        #expect(cutter.append([0xFF, 0x0A]).map(\.text) == [nil])
-        #expect(!cutter.isEndless)
-        _ = cutter.append([UInt8](repeating: 0, count: ListCutter.maximumOctets + 1))
-        #expect(cutter.isEndless)
+        #expect(
+            cutter.append([0x61, 0xC3, 0xA9, 0xFF, 0x0A]).map(\.content) == [
+                .octets([0x61, 0xC3, 0xA9, 0xFF], place: 3)
+            ])
+    }
+
+    @Test func `a long line is cut however it comes, and the next one is whole`() {
+        let limit = ListCutter.maximumOctets
+        for pieces in [[limit, 1], [limit / 2, limit], [limit + 1], [limit, 0, 3 * limit]] {
+            var cutter = ListCutter()
+            for piece in pieces {
+                #expect(cutter.append([UInt8](repeating: 0x78, count: piece)).isEmpty)
+            }
+            let lines = cutter.append(Array("\nb\n".utf8))
+            #expect(lines.map(\.number) == [1, 2])
+            #expect(lines.first?.content == .tooLong(start: [UInt8](repeating: 0x78, count: 64)))
+            #expect(lines.last?.content == .text("b"))
+        }
+        var whole = ListCutter()
+        #expect(whole.append([UInt8](repeating: 0x78, count: limit)).isEmpty)
+        #expect(whole.finish().map(\.content) == [.text(String(repeating: "x", count: limit))])
     }
 }

@@ -60,7 +60,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let pipe = directory.path + "/pipe"
         #expect(mkfifo(pipe, 0o600) == 0)
-        for path in [pipe, "/dev/zero"] {
+        for path in [pipe, "/dev/zero", directory.path] {
             let result = try await httpdns("lookup", "a.test", "@127.0.0.1:9", "--config", path)
             #expect(result.errorText.contains("it is no regular file"))
             #expect(result.status == 2)
@@ -112,12 +112,53 @@ import Testing
         #expect(result.status == 3)
     }
 
-    @Test func `the root is told as what it is`() async throws {
+    @Test(
+        arguments: [
+            (["@system:5"], "system is this machine's own resolver and takes no port"),
+            (["@resolv.conf:53"], "resolv.conf is this machine's own resolver and takes no port"),
+            (["@google:53"], "google is a provider, whose servers have ports of their own"),
+            (["-x", "fe80::1%lo", "@127.0.0.1:9"], "-x \"fe80::1%lo\": a zone names an interface"),
+            (
+                ["--cacert", "x", "@127.0.0.1:9"],
+                "--cacert needs a resolver over TLS, such as @tls"
+            ),
+            (["--pin", "x", "@127.0.0.1:9"], "--pin needs a resolver over TLS, such as @tls://"),
+        ] as [([String], String)])
+    func `what cannot work is refused with its reason`(
+        arguments: [String], words: String
+    ) async throws {
+        let result = try await run(
+            Tool.path, ["lookup", "a.test", "--config", "none"] + arguments)
+        #expect(result.errorText.contains(words))
+        #expect(result.complaints.count == 1)
+        #expect(result.outputText == "")
+        #expect(result.status == 2)
+    }
+
+    @Test func `a server that is called like the system can still be named`() async throws {
         let result = try await httpdns(
-            "lookup", ".", "NS", "@127.0.0.1:9", "--json", "--config", "none")
-        let words = "the root has no name here; name a domain below it"
-        #expect(result.errorText.contains("\".\" is not a name: \(words)"))
-        #expect(try result.objects.first?["error"]?["message"]?.string == words)
+            "lookup", "a.test", "@udp://system:9", "--bootstrap", "127.0.0.1", "--config", "none",
+            "--json", "A")
+        #expect(try result.objects.first?["resolver"]?.string == "udp://system:9")
+        #expect(result.status == 9)
+    }
+
+    @Test func `a port behind the file's own name is no server of that name`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(
+            "c.json", #"{"resolvers": [{"resolver": "127.0.0.1:9", "name": "mine"}]}"#)
+        let result = try await httpdns("lookup", "a.test", "@mine:53", "--config", path)
+        #expect(result.errorText.contains("the configuration file says where mine is"))
+        #expect(result.status == 2)
+    }
+
+    @Test func `a configuration that is not UTF-8 is not guessed at`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/c.json"
+        let made = try await run("sh", ["-c", "printf '{\"overrides\": {\"\\377\": 1}}' >\(path)"])
+        #expect(made.status == 0)
+        let result = try await httpdns("lookup", "a.test", "@127.0.0.1:9", "--config", path)
+        #expect(result.errorText == "httpdns lookup: cannot read \"\(path)\": it is not UTF-8\n")
         #expect(result.status == 2)
     }
 

@@ -87,6 +87,26 @@ import Testing
         #expect(wrong.status == 1)
     }
 
+    @Test func `names go together where the provider takes several in a request`() async throws {
+        let names = ["ok.example.test"] + (0..<19).map { "n\($0).example.test" }
+        let asked = {
+            try await run(
+                Tool.path,
+                [
+                    "lookup", "A", "@aliyun", "--account", "100000", "--endpoint",
+                    "https://127.0.0.1:\(service.port)", "--cacert", service.rootFile, "--config",
+                    "none", "--json",
+                ] + $0 + names)
+        }
+        let result = try await asked(["--batch"])
+        #expect(try result.objects.map { $0["name"]?.string } == names)
+        #expect(try result.objects.first?["addresses"]?.array == ["127.0.0.1"])
+        let together = service.server.record.requests.count
+        #expect((1..<names.count).contains(together))
+        #expect(try await asked([]).objects.count == names.count)
+        #expect(service.server.record.requests.count - together == names.count)
+    }
+
     @Test func `a failure of the service is exit 3`() async throws {
         service.server.misbehave(.status(503))
         let result = try await lookup(
@@ -111,7 +131,7 @@ import Testing
         let result = try await httpdns(
             "lookup", "both.example.test", first.resolver, second.resolver)
         #expect(result.lines.filter { $0.hasPrefix("NAME") }.count == 2)
-        #expect(result.lines.last == "all 2 resolvers agree")
+        #expect(result.lines.last == "both resolvers agree")
         #expect(result.status == 0)
     }
 

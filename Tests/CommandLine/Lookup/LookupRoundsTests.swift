@@ -106,11 +106,15 @@ extension String {
         let child = try ChildProcess(
             Tool.path,
             ["lookup", "flip.test", "A", server.resolver, "--watch", "--interval", "10ms"])
-        let (first, status) = try await offPool {
+        let (first, rest, status) = try await offPool {
             let first = child.readLine()
+            var rest: [String] = []
             kill(child.identifier, SIGINT)
-            return (first, child.awaitEnd())
+            while let line = child.readLine() { rest.append(line) }
+            return (first, rest, child.awaitEnd())
         }
+        #expect(rest.dropLast().last?.squeezed == "NAME ANSWERED MIN MEDIAN P95 MAX FROM")
+        #expect(rest.last?.hasPrefix("flip.test") == true)
         #expect(first?.dateless == "TIME  flip.test  127.0.0.1  (\(server.from))")
         #expect(status == 130)
     }

@@ -14,7 +14,8 @@ import Testing
     static let keys = [
         "name", "unicodeName", "effectiveName", "types", "status", "error", "answers", "addresses",
         "aliases",
-        "ttl", "negativeTTL", "stale", "cached", "authenticated", "authenticData", "resolver",
+        "ttl", "ede", "negativeTTL", "stale", "cached", "authenticated", "authenticData",
+        "resolver",
         "transport", "server", "clientIP", "milliseconds", "tries",
     ]
 

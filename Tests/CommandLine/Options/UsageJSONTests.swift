@@ -30,6 +30,11 @@ import Testing
     @Test func `the name is the first word`() async throws {
         let result = try await httpdns("lookup", "x.test", "--json", "--short")
         #expect(try result.objects.first?["name"]?.string == "x.test")
+        let behind = try await httpdns(
+            "lookup", "--timeout", "2x", "MX", "--parallel=1", "y.test", "--json")
+        #expect(try behind.objects.first?["name"]?.string == "y.test")
+        let list = try await httpdns("lookup", "--file", "/nowhere/names", "--json", "--short")
+        #expect(try list.objects.first?["name"]?.isNull == true)
     }
 
     @Test func `fetch and resolvers have their own keys`() async throws {
