@@ -62,8 +62,15 @@ package final class ListReader: Sendable {
     private func read() -> Piece {
         while true {
             guard let octets = nextOctets() else { return .failed(FileText.unreadable(path)) }
-            let lines = cutter.withLock { cutter in
-                octets.isEmpty ? cutter.finish() : cutter.append(octets)
+            let (lines, isEndless) = cutter.withLock { cutter in
+                let lines = octets.isEmpty ? cutter.finish() : cutter.append(octets)
+                return (lines, cutter.isEndless)
+            }
+            if isEndless {
+                return .failed(
+                    .usage(
+                        "\(quoted(path)) is no list of names: a line is longer than "
+                            + "\(ListCutter.endlessOctets) octets"))
             }
             if !lines.isEmpty { return .lines(lines) }
             if octets.isEmpty { return .end }
@@ -89,15 +96,22 @@ package struct ListCutter: Sendable {
     /// Because: a name has 253 octets, and a comment beside it is a sentence; a line longer than this
     /// is no name, and no reason to give up on the others.
     package static let maximumOctets = 65_536
+    /// Because: sixty lines that are too long; this is a device, or a file without lines.
+    package static let endlessOctets = 4_194_304
     /// Because: a message shows no more of it.
     private static let startOctets = 64
 
     private var rest: [UInt8] = []
     /// The line that is being read has more octets than `rest`.
     private var isTooLong = false
+    /// So many octets of the line were dropped.
+    private var dropped = 0
     private var number = 0
 
     package init() {}
+
+    /// Whether a line seems to have no end; nothing is read after it.
+    package var isEndless: Bool { dropped > ListCutter.endlessOctets }
 
     /// The lines that `piece` completes.
     package mutating func append(_ piece: [UInt8]) -> [ListReader.Line] {
@@ -118,7 +132,10 @@ package struct ListCutter: Sendable {
     }
 
     private mutating func take(_ octets: ArraySlice<UInt8>) {
-        guard !isTooLong else { return }
+        guard !isTooLong else {
+            dropped += octets.count
+            return
+        }
         rest += octets
         guard rest.count > ListCutter.maximumOctets else { return }
         isTooLong = true
@@ -130,6 +147,7 @@ package struct ListCutter: Sendable {
         defer {
             rest.removeAll(keepingCapacity: true)
             isTooLong = false
+            dropped = 0
         }
         // A byte order mark says how a file is written; it is no part of its first line.
         if number == 1, rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest.removeFirst(3) }

@@ -296,7 +296,7 @@ import Testing
             ),
             (
                 "{\"strategy\": \"raced\",\n \"routes\": {}, \"strategy\": \"ordered\"}",
-                "c.json:2:15: the member \"strategy\" is there already"
+                "c.json:2:16: the member \"strategy\" is there already"
             ),
             (
                 #"{"resolvers": [{"resolver": "google", "resolver": "aliyun"}]}"#,

@@ -107,12 +107,12 @@ import Testing
     }
 
     @Test func `a second signal ends what cannot print`() async throws {
-        // Nobody reads the pipe, and it holds a tenth of this.
+        // Nobody reads the pipe, which holds a tenth of what there is to say of so many.
         let names = (0..<2_000).map { "n\($0).test" }
         let child = try ChildProcess(
             Tool.path, ["lookup", "A", zone.resolver, "--json"] + names,
             environment: ["XDG_CONFIG_HOME": "/nowhere"])
-        let isAsked = await eventually { zone.server.queries.count >= 1_000 }
+        let isAsked = await eventually { !zone.server.queries.isEmpty }
         #expect(isAsked)
         kill(child.identifier, SIGINT)
         // Another one: two of a kind may arrive as one.

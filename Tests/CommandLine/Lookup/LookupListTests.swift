@@ -140,6 +140,10 @@ import Testing
             #expect(lines.first?.content == .tooLong(start: [UInt8](repeating: 0x78, count: 64)))
             #expect(lines.last?.content == .text("b"))
         }
+        var endless = ListCutter()
+        while !endless.isEndless {
+            #expect(endless.append([UInt8](repeating: 0, count: limit)).isEmpty)
+        }
         var whole = ListCutter()
         #expect(whole.append([UInt8](repeating: 0x78, count: limit)).isEmpty)
         #expect(whole.finish().map(\.content) == [.text(String(repeating: "x", count: limit))])
