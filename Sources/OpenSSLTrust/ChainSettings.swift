@@ -165,7 +165,9 @@ private func passOverForm(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
     switch X509_STORE_CTX_get_error(context) {
     case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER, X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER,
         X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
-        X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA:
+        X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA,
+        X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN:
+        // The last one also stands for a key usage that is not there; one that is, ChainRules judge.
         X509_STORE_CTX_set_error(context, X509_V_OK)
         return 1
     default: return passOverJudged(ok, context)

@@ -160,7 +160,8 @@ package struct ChainVerifier: Sendable {
             let flags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
             return X509_check_host(leaf, name.text, name.text.utf8.count, UInt32(flags), nil) == 1
         case .address(let address):
-            return X509_check_ip(leaf, address.octets, address.octets.count, 0) == 1
+            let forms = [address.octets, NameMatcher.unmapped(address.octets)]
+            return forms.contains { X509_check_ip(leaf, $0, $0.count, 0) == 1 }
         }
     }
 

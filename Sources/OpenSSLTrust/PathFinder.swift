@@ -26,13 +26,16 @@ struct PathFinder {
             }
         }
         pool.addTrusted()
+        pool.dropBound()
         self.verifier = verifier
         self.time = time
         certificates = pool.certificates
         facts = pool.facts
         var limits = PathSearch.Limits()
         limits.length = Int(verifier.settings.maximumIntermediates) + 2
-        search = PathSearch(nodes: pool.nodes, leaf: 0, limits: limits)
+        // A leaf that cannot be read begins no path.
+        let isThere = pool.certificates.first?.raw == leaf
+        search = PathSearch(nodes: pool.nodes, leaf: isThere ? 0 : -1, limits: limits)
     }
 
     private typealias Pool = CertificatePool
@@ -111,6 +114,21 @@ private struct CertificatePool {
                 authorityKeyID: facts.particulars.authorityKeyID, notBefore: facts.notBefore))
         if keys[facts.pin] == nil { keys[facts.pin] = keys.count }
         self.facts.append(facts)
+    }
+
+    /// Drops what the peer sent of authorities that a trusted certificate keeps from servers.
+    ///
+    /// The roots say for what the key of such an authority is trusted. The attack: to send another
+    /// certificate of it, without that bound.
+    mutating func dropBound() {
+        for bound in nodes.indices where nodes[bound].isTrusted && !nodes[bound].isSelfIssued {
+            guard !verifier.rules.allowsUsage(of: facts[bound]) else { continue }
+            let (subject, key) = (nodes[bound].subject, nodes[bound].key)
+            for index in nodes.indices.dropFirst() where !nodes[index].isTrusted {
+                guard nodes[index].subject == subject, nodes[index].key == key else { continue }
+                nodes[index].isBarred = true
+            }
+        }
     }
 
     /// Adds the trusted certificates that have issued one of those here, and so on upwards.

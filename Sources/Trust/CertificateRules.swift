@@ -167,7 +167,8 @@ extension ChainRules {
         if particulars.extendedUsages?.contains(.critical) == true {
             return bad("extended key usages are critical", "CA/B BR §7.1.2.7.6")
         }
-        if certificate.dnsNames.contains(where: { $0.contains(0x5F) }) {
+        // A name of one label is none that the public rules know.
+        if certificate.dnsNames.contains(where: { $0.contains(0x5F) && $0.contains(0x2E) }) {
             return bad("a dNSName with an underscore", "CA/B BR §7.1.2.7.12, RFC 1034 §3.5")
         }
         return CommonNameRule.fault(in: certificate)

@@ -66,6 +66,15 @@ package struct ChainRules: Sendable {
         return fault.at(depth: deepest)
     }
 
+    /// Whether an authority with these usages may issue for what is wanted.
+    package func allowsUsage(of authority: CertificateFacts) -> Bool {
+        usages.contains(.any)
+            || [.server, .client, .email].contains { usage in
+                usages.contains(usage)
+                    && allows(usage, authority.particulars.extendedUsages, isLeaf: false)
+            }
+    }
+
     /// "Any" does for an authority; a public server's certificate has to name the usage. Source:
     /// RFC 5280 §4.2.1.12, CA/B BR §7.1.2.7.10.
     private func allows(

@@ -55,9 +55,15 @@ struct ConstrainedNames {
                 touches: { if case .dns(let tree) = $0 { domain.isAny(in: tree) } else { false } })
         }
         for address in certificate.ipAddresses {
-            try check(constraints, .address, "an iPAddress") {
-                if case .address(let tree) = $0 { tree.contains(address) } else { false }
-            }
+            // What reaches an IPv4 address is constrained like one.
+            let short = NameMatcher.unmapped(address)
+            try check(
+                constraints, .address, "an iPAddress",
+                isIn: { if case .address(let tree) = $0 { tree.contains(short) } else { false } },
+                touches: {
+                    guard case .address(let tree) = $0 else { return false }
+                    return tree.contains(short) || tree.contains(address)
+                })
         }
         for mailbox in mailboxes {
             try check(constraints, .email, "an rfc822Name") {

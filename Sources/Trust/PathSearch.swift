@@ -10,6 +10,8 @@ package struct PathNode: Sendable, Hashable {
     /// Whether a path may end here.
     package var isTrusted: Bool
     package var isSelfIssued: Bool
+    /// No path may hold it.
+    package var isBarred = false
     package var subjectKeyID: [UInt8]?
     package var authorityKeyID: [UInt8]?
     package var notBefore: WallTime
@@ -164,6 +166,7 @@ package struct PathSearch: Sendable {
         // A trusted root has no issuer but itself.
         if node.isTrusted, node.isSelfIssued { return [] }
         let possible = (issuers[node.issuer] ?? []).filter { issuer in
+            guard !nodes[issuer].isBarred else { return false }
             guard let wanted = node.authorityKeyID, let has = nodes[issuer].subjectKeyID else {
                 return true
             }
