@@ -92,7 +92,9 @@ private struct CertificatePool {
     }
 
     mutating func add(_ raw: OpaquePointer, isTrusted: Bool, isLeaf: Bool = false) {
-        guard let facts = try? CertificateReader.facts(of: raw, withOtherNames: true) else { return }
+        guard let facts = try? CertificateReader.facts(of: raw, withOtherNames: true) else {
+            return
+        }
         if let known = indices[facts.fingerprint] {
             if isTrusted { nodes[known].isTrusted = true }
             return

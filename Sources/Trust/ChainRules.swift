@@ -61,7 +61,8 @@ package struct ChainRules: Sendable {
         }
         let who = deepest == 0 ? "the certificate" : "an authority"
         var fault = ChainFault(
-            .notForServers, "the extended key usage of \(who) lacks serverAuth (RFC 5280 §4.2.1.12)")
+            .notForServers, "the extended key usage of \(who) lacks serverAuth (RFC 5280 §4.2.1.12)"
+        )
         fault.isOfPath = deepest > 0
         return fault.at(depth: deepest)
     }

@@ -39,7 +39,9 @@ enum CommonNameRule {
     /// `localhost` and what is below it, or a loopback address. Source: RFC 6761 §6.3, RFC 6890.
     private static func isLocal(_ certificate: CertificateFacts) -> Bool {
         let localhost = Array("localhost".utf8)
-        return certificate.dnsNames.contains { $0 == localhost || hasEnding($0, [0x2E] + localhost) }
+        return certificate.dnsNames.contains {
+            $0 == localhost || hasEnding($0, [0x2E] + localhost)
+        }
             || certificate.ipAddresses.contains {
                 $0.count == 4 && $0[0] == 127 || $0 == [UInt8](repeating: 0, count: 15) + [1]
             }

@@ -4,7 +4,7 @@ internal import HTTPDNSNames
 extension TrustFailure {
     var message: String {
         var lines = [headline]
-        if let detail = facts.detail { lines.append("  TLS library:      \(detail)") }
+        if let detail = facts.detail { lines.append("  Found:            \(detail)") }
         let namesWhoAnswered: [Code] = [.wrongName, .malformedName, .unknownIssuer, .selfSigned]
         if namesWhoAnswered.contains(code), let leaf = facts.chain.first {
             lines += TrustFailure.column("Names in it:", TrustFailure.names(of: leaf))

@@ -28,7 +28,9 @@ extension TrustOperations {
         static func unsupported(_ options: [String]) -> String? {
             var rest = options[...]
             while let option = rest.popFirst() {
-                if valued.contains(option) { _ = rest.popFirst() } else if !flags.contains(option) {
+                if valued.contains(option) {
+                    _ = rest.popFirst()
+                } else if !flags.contains(option) {
                     return "no such option for servers: \(option)"
                 }
             }
