@@ -194,7 +194,11 @@ func fuzzTarget(_ folder: String, _ needs: [String]) -> Target {
 
 let fuzzTargets: [Target] =
     Context.environment["HTTPDNS_FUZZ"] == nil
-    ? [] : [fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"])]
+    ? []
+    : [
+        fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"]),
+        fuzzTarget("Certificates", ["Names", "OpenSSLTrust", "Trust"]),
+    ]
 
 // A long run under load, there only when `scripts/soak` asks: see docs/soak.md.
 let soakTargets: [Target] =

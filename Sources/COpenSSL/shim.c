@@ -40,15 +40,149 @@ void chttpdns_certificates_free(STACK_OF(X509) *certificates) {
 
 int chttpdns_names_count(const GENERAL_NAMES *names) { return sk_GENERAL_NAME_num(names); }
 
-int chttpdns_name_at(
-    const GENERAL_NAMES *names, int index, const unsigned char **octets, size_t *count) {
-    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+static int name_octets(
+    const GENERAL_NAME *name, const unsigned char **octets, size_t *count) {
     const ASN1_STRING *string = NULL;
-    if (name->type == GEN_DNS) string = name->d.dNSName;
+    if (name->type == GEN_DNS || name->type == GEN_EMAIL || name->type == GEN_URI)
+        string = name->d.ia5;
     if (name->type == GEN_IPADD) string = name->d.iPAddress;
     *octets = string == NULL ? NULL : ASN1_STRING_get0_data(string);
     *count = string == NULL ? 0 : (size_t)ASN1_STRING_length(string);
     return name->type;
+}
+
+int chttpdns_name_at(
+    const GENERAL_NAMES *names, int index, const unsigned char **octets, size_t *count) {
+    return name_octets(sk_GENERAL_NAME_value(names, index), octets, count);
+}
+
+const X509_NAME *chttpdns_directory_name_at(const GENERAL_NAMES *names, int index) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    return name->type == GEN_DIRNAME ? name->d.directoryName : NULL;
+}
+
+static const STACK_OF(GENERAL_SUBTREE) *subtrees(const NAME_CONSTRAINTS *all, int excluded) {
+    return excluded ? all->excludedSubtrees : all->permittedSubtrees;
+}
+
+int chttpdns_subtrees_count(const NAME_CONSTRAINTS *constraints, int excluded) {
+    const STACK_OF(GENERAL_SUBTREE) *trees = subtrees(constraints, excluded);
+    return trees == NULL ? -1 : sk_GENERAL_SUBTREE_num(trees);
+}
+
+int chttpdns_subtree_at(
+    const NAME_CONSTRAINTS *constraints, int excluded, int index, const unsigned char **octets,
+    size_t *count, const X509_NAME **directory, int *has_distances) {
+    const GENERAL_SUBTREE *tree = sk_GENERAL_SUBTREE_value(subtrees(constraints, excluded), index);
+    *directory = tree->base->type == GEN_DIRNAME ? tree->base->d.directoryName : NULL;
+    *has_distances = tree->maximum != NULL
+        || (tree->minimum != NULL && ASN1_INTEGER_get(tree->minimum) != 0);
+    return name_octets(tree->base, octets, count);
+}
+
+// Whether the octets are one DER value and nothing behind it.
+static int is_one_value(const unsigned char *octets, long count) {
+    const unsigned char *cursor = octets;
+    long length = 0;
+    int tag = 0, kind = 0;
+    if (ASN1_get_object(&cursor, &length, &tag, &kind, count) & 0x80) return 0;
+    return cursor + length == octets + count;
+}
+
+static int parses(X509_EXTENSION *extension, int identifier) {
+    const ASN1_OCTET_STRING *data = X509_EXTENSION_get_data(extension);
+    const unsigned char *cursor = ASN1_STRING_get0_data(data);
+    long count = ASN1_STRING_length(data);
+    if (!is_one_value(cursor, count)) return 0;
+    const X509V3_EXT_METHOD *method = X509V3_EXT_get(extension);
+    if (method == NULL || method->it == NULL) return 1;
+    ASN1_VALUE *parsed = ASN1_item_d2i(NULL, &cursor, count, ASN1_ITEM_ptr(method->it));
+    if (parsed == NULL) return 0;
+    // Source: RFC 5280 §4.2.2.1: one description or more.
+    int sound = identifier != NID_info_access
+        || sk_ACCESS_DESCRIPTION_num((const AUTHORITY_INFO_ACCESS *)parsed) > 0;
+    ASN1_item_free(parsed, ASN1_ITEM_ptr(method->it));
+    return sound;
+}
+
+static int needs_parsing(int identifier) {
+    switch (identifier) {
+    case NID_info_access:
+    case NID_sinfo_access:
+    case NID_certificate_policies:
+    case NID_crl_distribution_points:
+    case NID_policy_constraints:
+    case NID_policy_mappings:
+    case NID_inhibit_any_policy:
+    case NID_issuer_alt_name: return 1;
+    default: return 0;
+    }
+}
+
+static int is_repeated(const X509 *certificate, int index) {
+    const ASN1_OBJECT *object = X509_EXTENSION_get_object(X509_get_ext(certificate, index));
+    for (int before = 0; before < index; before++)
+        if (OBJ_cmp(X509_EXTENSION_get_object(X509_get_ext(certificate, before)), object) == 0)
+            return 1;
+    return 0;
+}
+
+int chttpdns_extension_fault(const X509 *certificate, char *name, int capacity) {
+    int count = X509_get_ext_count(certificate);
+    for (int index = 0; index < count; index++) {
+        X509_EXTENSION *extension = X509_get_ext(certificate, index);
+        ASN1_OBJECT *object = X509_EXTENSION_get_object(extension);
+        int identifier = OBJ_obj2nid(object);
+        int fault = CHTTPDNS_EXTENSIONS_SOUND;
+        if (X509_EXTENSION_get_critical(extension) && !X509_supported_extension(extension))
+            fault = CHTTPDNS_EXTENSION_UNKNOWN;
+        // Because: nobody has that many, and each is compared with those before it.
+        else if (index >= 64 || is_repeated(certificate, index))
+            fault = CHTTPDNS_EXTENSION_REPEATED;
+        else if (needs_parsing(identifier) && !parses(extension, identifier))
+            fault = CHTTPDNS_EXTENSION_MALFORMED;
+        if (fault == CHTTPDNS_EXTENSIONS_SOUND) continue;
+        OBJ_obj2txt(name, capacity, object, 0);
+        return fault;
+    }
+    return CHTTPDNS_EXTENSIONS_SOUND;
+}
+
+int chttpdns_extension_is_critical(const X509 *certificate, int identifier) {
+    int index = X509_get_ext_by_NID(certificate, identifier, -1);
+    if (index < 0) return -1;
+    return X509_EXTENSION_get_critical(X509_get_ext(certificate, index));
+}
+
+int chttpdns_is_old_server(const X509 *certificate) {
+    int found = -1;
+    ASN1_BIT_STRING *bits = X509_get_ext_d2i(certificate, NID_netscape_cert_type, &found, NULL);
+    if (bits == NULL) return found == -1 ? -1 : 0;
+    int server = ASN1_BIT_STRING_get_bit(bits, 1);
+    ASN1_BIT_STRING_free(bits);
+    return server;
+}
+
+int chttpdns_key_exponent_is_sound(const EVP_PKEY *key) {
+    BIGNUM *exponent = NULL;
+    if (!EVP_PKEY_get_bn_param(key, "e", &exponent)) return 0;
+    int bits = BN_num_bits(exponent);
+    int sound = BN_is_odd(exponent) && bits >= 2 && bits <= 256;
+    BN_free(exponent);
+    return sound;
+}
+
+STACK_OF(X509_CRL) *chttpdns_revocations_new(void) { return sk_X509_CRL_new_null(); }
+
+int chttpdns_revocations_push(STACK_OF(X509_CRL) *lists, X509_CRL *list) {
+    if (!X509_CRL_up_ref(list)) return 0;
+    if (sk_X509_CRL_push(lists, list) > 0) return 1;
+    X509_CRL_free(list);
+    return 0;
+}
+
+void chttpdns_revocations_free(STACK_OF(X509_CRL) *lists) {
+    sk_X509_CRL_pop_free(lists, X509_CRL_free);
 }
 
 void chttpdns_distinguished_name_print(BIO *sink, const X509_NAME *name) {

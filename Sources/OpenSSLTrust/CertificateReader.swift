@@ -8,13 +8,16 @@ package enum CertificateReader {
     package static func facts(
         of certificate: Certificate
     ) throws(CertificateError) -> CertificateFacts {
-        try facts(of: certificate.raw)
+        try facts(of: certificate.raw, withOtherNames: true)
     }
 
-    static func facts(of raw: OpaquePointer) throws(CertificateError) -> CertificateFacts {
+    /// - Parameter withOtherNames: see ``ParticularsReader``.
+    static func facts(
+        of raw: OpaquePointer, withOtherNames: Bool
+    ) throws(CertificateError) -> CertificateFacts {
         defer { ERR_clear_error() }
         let names = try alternativeNames(raw)
-        return CertificateFacts(
+        var facts = CertificateFacts(
             subject: text(of: X509_get_subject_name(raw)),
             issuer: text(of: X509_get_issuer_name(raw)), dnsNames: names.dns,
             ipAddresses: names.addresses, otherNameKinds: names.others,
@@ -23,6 +26,8 @@ package enum CertificateReader {
             fingerprint: try fingerprint(raw), key: key(raw),
             signatureAlgorithm: name(ofObject: X509_get_signature_nid(raw)), serial: serial(raw),
             isCA: X509_get_extension_flags(raw) & UInt32(EXFLAG_CA) != 0)
+        facts.particulars = ParticularsReader.particulars(of: raw, withOtherNames: withOtherNames)
+        return facts
     }
 
     /// RFC 4514 text; control and non-ASCII octets are escaped, so that it is safe on a terminal.
@@ -134,13 +139,22 @@ package enum CertificateReader {
         case EVP_PKEY_RSA: return "RSA \(EVP_PKEY_get_bits(key))"
         case EVP_PKEY_RSA_PSS: return "RSA-PSS \(EVP_PKEY_get_bits(key))"
         case EVP_PKEY_EC:
-            var name = [CChar](repeating: 0, count: 64)
-            guard EVP_PKEY_get_group_name(key, &name, name.count, nil) == 1 else { return "EC" }
-            let group = String(
-                decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            return "EC " + (curves[group] ?? group)
+            return curve(of: key).map { "EC " + $0 } ?? "EC"
         default: return self.name(ofObject: kind, short: true)
         }
+    }
+
+    /// `P-256`; nil when the key's parameters are its own.
+    static func curve(of key: OpaquePointer) -> String? {
+        var name = [CChar](repeating: 0, count: 64)
+        guard EVP_PKEY_get_group_name(key, &name, name.count, nil) == 1 else { return nil }
+        let group = text(name)
+        return curves[group] ?? group
+    }
+
+    static func text(_ characters: [CChar]) -> String {
+        String(
+            decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// What people call the curves that OpenSSL names after X9.62 and SEC 2. Source: FIPS 186-4
@@ -149,7 +163,7 @@ package enum CertificateReader {
         "prime256v1": "P-256", "secp384r1": "P-384", "secp521r1": "P-521",
     ]
 
-    private static func name(ofObject identifier: Int32, short: Bool = false) -> String {
+    static func name(ofObject identifier: Int32, short: Bool = false) -> String {
         guard let text = short ? OBJ_nid2sn(identifier) : OBJ_nid2ln(identifier) else { return "?" }
         return String(cString: text)
     }

@@ -4,24 +4,30 @@ package import HTTPDNSTrust
 
 /// Builds and checks a certificate chain with OpenSSL and reports what it found; judging is the
 /// core's. Also for certificates that came from a file rather than from a handshake.
+///
+/// 1. OpenSSL builds one path and verifies it; ``ChainRules`` then hold for it.
+/// 2. Only when that path is refused for a reason that another path could mend, or has no pinned key
+///    where one is needed, ``PathFinder`` tries others.
+/// 3. The first path that is accepted is the verified chain. If there is none, the failure reported
+///    is that of the first path; where only the pin was missing, that.
 package struct ChainVerifier: Sendable {
     private let store: RootStore
-    /// Certificates between leaf and root.
-    ///
-    /// Because: public chains have at most 4, and a longer one only costs time. Configurable for
-    /// conformance suites.
-    package var maximumIntermediates: Int32 = 10
-    private let profile: TrustPolicy.Profile
+    package var settings = ChainSettings()
+    package var rules: ChainRules
+    /// A path without one of the pinned keys is only taken when there is no other.
+    private let pins: PinSet
     var rootsEdition: UInt64? { store.edition }
 
     /// - Throws: ``TrustSetupError`` when the roots cannot be loaded.
     package init(policy: TrustPolicy) throws(TrustSetupError) {
-        self.init(store: try RootStore.shared(policy.roots), profile: policy.profile)
+        self.init(
+            store: try RootStore.shared(policy.roots), profile: policy.profile, pins: policy.pins)
     }
 
-    init(store: RootStore, profile: TrustPolicy.Profile) {
+    init(store: RootStore, profile: TrustPolicy.Profile, pins: PinSet = PinSet()) {
         self.store = store
-        self.profile = profile
+        rules = ChainRules(profile: profile)
+        self.pins = pins
     }
 
     /// What OpenSSL finds out about `leaf`, with `intermediates` to build from, at `time`.
@@ -32,15 +38,11 @@ package struct ChainVerifier: Sendable {
     ) -> ChainEvidence {
         ERR_clear_error()
         defer { ERR_clear_error() }
-        guard let untrusted = chttpdns_certificates_new() else { return .refused(.outOfMemory) }
-        defer { chttpdns_certificates_free(untrusted) }
-        for certificate in intermediates {
-            guard chttpdns_certificates_push(untrusted, certificate.raw) == 1 else {
-                return .refused(.outOfMemory)
-            }
+        guard let untrusted = CertificateStack(intermediates.map(\.raw)) else {
+            return .refused(.outOfMemory)
         }
-        return withExtendedLifetime(leaf) {
-            evidence(leaf: leaf.raw, untrusted: untrusted, host: host, time: time).evidence
+        return withExtendedLifetime((leaf, intermediates)) {
+            evidence(leaf: leaf.raw, untrusted: untrusted.raw, host: host, time: time).evidence
         }
     }
 
@@ -48,31 +50,96 @@ package struct ChainVerifier: Sendable {
     func evidence(
         leaf: OpaquePointer, untrusted: OpaquePointer?, host: Host?, time: WallTime
     ) -> (evidence: ChainEvidence, verifyError: Int32) {
-        guard let context = StoreContext(store: store, leaf: leaf, untrusted: untrusted),
-            context.configure(profile, depth: maximumIntermediates, time: time)
-        else { return (.refused(.outOfMemory), X509_V_ERR_UNSPECIFIED) }
+        let accepts = host.map { ChainVerifier.accepts(leaf, $0) } ?? true
+        let first = attempt(leaf: leaf, untrusted: untrusted, root: nil, time: time)
+        let pinned = host.flatMap { pins.pins(for: $0) }.map { Set($0.pins) }
+        if let chain = first.chain, pinned.map({ $0.isHeld(by: chain) }) ?? true {
+            return accepted(chain, accepts)
+        }
+        var fallback = first.chain
+        if first.isMendable {
+            var finder = PathFinder(verifier: self, leaf: leaf, untrusted: untrusted, time: time)
+            while let chain = finder.next() {
+                if pinned.map({ $0.isHeld(by: chain) }) ?? true { return accepted(chain, accepts) }
+                fallback = fallback ?? chain
+            }
+        }
+        if let fallback { return accepted(fallback, accepts) }
+        let presented = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
+        return (
+            ChainEvidence(chain: presented, refusal: first.refusal ?? .outOfMemory),
+            first.verifyError
+        )
+    }
+
+    private func accepted(
+        _ chain: [CertificateFacts], _ acceptsName: Bool
+    ) -> (evidence: ChainEvidence, verifyError: Int32) {
+        (
+            ChainEvidence(chain: chain, libraryAcceptsName: acceptsName),
+            acceptsName ? X509_V_OK : X509_V_ERR_HOSTNAME_MISMATCH
+        )
+    }
+
+    /// What came of one path.
+    struct Attempt {
+        /// The verified chain; nil where it was refused.
+        var chain: [CertificateFacts]?
+        var refusal: ChainEvidence.Refusal?
+        var verifyError = X509_V_OK
+        var isMendable = true
+    }
+
+    /// Lets OpenSSL verify `leaf`, on the path it finds or, with a `root`, on no other than through
+    /// all of `untrusted`; then the rules.
+    func attempt(
+        leaf: OpaquePointer, untrusted: OpaquePointer?, root: OpaquePointer?, time: WallTime
+    ) -> Attempt {
+        let failed = Attempt(refusal: .outOfMemory, verifyError: X509_V_ERR_UNSPECIFIED)
+        guard let anchors = CertificateStack(root.map { [$0] } ?? []),
+            var context = StoreContext(store: store, leaf: leaf, untrusted: untrusted),
+            context.configure(settings, rules.profile, time: time)
+        else { return failed }
+        // The stack has to outlive the context, which does not own it.
+        defer { withExtendedLifetime(anchors) {} }
+        if root != nil { X509_STORE_CTX_set0_trusted_stack(context.raw, anchors.raw) }
         let verified = X509_verify_cert(context.raw) == 1
         let error = X509_STORE_CTX_get_error(context.raw)
         guard verified, error == X509_V_OK else {
             let code = error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error
-            let presented = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
-            return (
-                ChainEvidence(chain: presented, refusal: .init(verifyError: code)), code
-            )
+            return Attempt(
+                refusal: .init(verifyError: code), verifyError: code,
+                isMendable: !ChainVerifier.isOfLeaf(
+                    code, depth: X509_STORE_CTX_get_error_depth(context.raw)))
         }
         do {
             let chain = try ChainVerifier.facts(X509_STORE_CTX_get0_chain(context.raw))
-            let accepts = host.map { ChainVerifier.accepts(leaf, $0) } ?? true
-            return (
-                ChainEvidence(chain: chain, libraryAcceptsName: accepts),
-                accepts ? X509_V_OK : X509_V_ERR_HOSTNAME_MISMATCH
-            )
+            guard let fault = rules.fault(in: chain, at: time) else { return Attempt(chain: chain) }
+            return Attempt(
+                refusal: .init(fault), verifyError: X509_V_ERR_APPLICATION_VERIFICATION,
+                isMendable: fault.depth > 0 || fault.isOfPath)
         } catch {
-            let refusal = ChainEvidence.Refusal(.badCertificate, detail: error.description)
-            let presented = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
-            return (
-                ChainEvidence(chain: presented, refusal: refusal), X509_V_ERR_INVALID_EXTENSION
-            )
+            return Attempt(
+                refusal: .init(.badCertificate, detail: error.description),
+                verifyError: X509_V_ERR_INVALID_EXTENSION)
+        }
+    }
+
+    /// To look up trusted certificates with.
+    func context() -> StoreContext? { StoreContext(store: store, leaf: nil, untrusted: nil) }
+
+    /// Whether OpenSSL's verdict is about the leaf alone, so that it is the same on every path.
+    private static func isOfLeaf(_ verifyError: Int32, depth: Int32) -> Bool {
+        guard depth == 0 else { return false }
+        switch verifyError {
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_SIGNATURE_FAILURE,
+            X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED, X509_V_ERR_CERT_CHAIN_TOO_LONG,
+            X509_V_ERR_UNSPECIFIED, X509_V_ERR_NO_EXPLICIT_POLICY,
+            X509_V_ERR_INVALID_POLICY_EXTENSION, X509_V_ERR_UNABLE_TO_GET_CRL,
+            X509_V_ERR_CERT_REVOKED:
+            return false
+        default: return true
         }
     }
 
@@ -93,17 +160,23 @@ package struct ChainVerifier: Sendable {
             let flags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
             return X509_check_host(leaf, name.text, name.text.utf8.count, UInt32(flags), nil) == 1
         case .address(let address):
-            return X509_check_ip(leaf, address.octets, address.octets.count, 0) == 1
+            let forms = [address.octets, NameMatcher.unmapped(address.octets)]
+            return forms.contains { X509_check_ip(leaf, $0, $0.count, 0) == 1 }
         }
     }
 
     private static func facts(_ chain: OpaquePointer?) throws(CertificateError)
         -> [CertificateFacts]
     {
+        let certificates = (0..<max(0, chttpdns_certificates_count(chain))).compactMap {
+            chttpdns_certificates_at(chain, $0)
+        }
+        let isConstrained = certificates.dropFirst().contains {
+            X509_get_ext_by_NID($0, NID_name_constraints, -1) >= 0
+        }
         var facts: [CertificateFacts] = []
-        for index in 0..<max(0, chttpdns_certificates_count(chain)) {
-            guard let raw = chttpdns_certificates_at(chain, index) else { continue }
-            facts.append(try CertificateReader.facts(of: raw))
+        for raw in certificates {
+            facts.append(try CertificateReader.facts(of: raw, withOtherNames: isConstrained))
         }
         return facts
     }
@@ -113,17 +186,25 @@ package struct ChainVerifier: Sendable {
         leaf: OpaquePointer, untrusted: OpaquePointer?
     ) -> [CertificateFacts] {
         var presented: [CertificateFacts] = []
-        if let facts = try? CertificateReader.facts(of: leaf) { presented.append(facts) }
+        if let facts = try? CertificateReader.facts(of: leaf, withOtherNames: false) {
+            presented.append(facts)
+        }
         // Because: a message of more lines helps nobody, and the peer chooses how many it sends.
         let shown = min(20, max(0, chttpdns_certificates_count(untrusted)))
         for index in 0..<shown {
             // In a handshake the list begins with the leaf itself.
             guard let raw = chttpdns_certificates_at(untrusted, index), X509_cmp(raw, leaf) != 0,
-                let facts = try? CertificateReader.facts(of: raw)
+                let facts = try? CertificateReader.facts(of: raw, withOtherNames: false)
             else { continue }
             presented.append(facts)
         }
         return presented
+    }
+}
+
+extension Set<Pin> {
+    fileprivate func isHeld(by chain: [CertificateFacts]) -> Bool {
+        chain.contains { contains($0.pin) }
     }
 }
 
@@ -135,73 +216,6 @@ extension ChainEvidence {
 
 extension ChainEvidence.Refusal {
     fileprivate static let outOfMemory = Self(.unexpected, detail: "out of memory")
-}
 
-/// Owns one `X509_STORE_CTX`: one verification.
-private struct StoreContext: ~Copyable {
-    let raw: OpaquePointer
-
-    init?(store: RootStore, leaf: OpaquePointer, untrusted: OpaquePointer?) {
-        guard let raw = X509_STORE_CTX_new() else { return nil }
-        guard X509_STORE_CTX_init(raw, store.raw, leaf, untrusted) == 1 else {
-            X509_STORE_CTX_free(raw)
-            return nil
-        }
-        self.raw = raw
-    }
-
-    deinit { X509_STORE_CTX_free(raw) }
-
-    /// False when OpenSSL does not take the settings.
-    func configure(_ profile: TrustPolicy.Profile, depth: Int32, time: WallTime) -> Bool {
-        guard X509_STORE_CTX_set_default(raw, "ssl_server") == 1,
-            let parameters = X509_STORE_CTX_get0_param(raw)
-        else { return false }
-        // TRUSTED_FIRST: prefer a root we have over a longer path the peer suggests.
-        // X509_STRICT: certificates that break RFC 5280 are refused, not worked around.
-        let flags = X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_X509_STRICT
-        X509_VERIFY_PARAM_clear_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
-        guard X509_VERIFY_PARAM_set_flags(parameters, UInt(flags)) == 1 else { return false }
-        X509_VERIFY_PARAM_set_depth(parameters, depth)
-        X509_VERIFY_PARAM_set_auth_level(parameters, authLevel)
-        X509_VERIFY_PARAM_set_time(parameters, Int(time.secondsSince1970))
-        switch profile {
-        case .publicWeb: X509_STORE_CTX_set_verify_cb(raw, tolerateLastSecond)
-        case .privateAuthority: X509_STORE_CTX_set_verify_cb(raw, tolerateForm)
-        }
-        return true
-    }
-}
-
-/// 112 bits: RSA of 2048 bits, no SHA-1. Source: SSL_CTX_set_security_level(3), NIST SP 800-57.
-private let authLevel: Int32 = 2
-
-/// Called by OpenSSL for each finding, on the thread that verifies; must not keep the context.
-///
-/// OpenSSL counts the second of `notAfter` as expired; it still belongs to the validity period.
-/// Source: RFC 5280 §4.1.2.5.
-private func tolerateLastSecond(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
-    guard ok != 1, let context,
-        X509_STORE_CTX_get_error(context) == X509_V_ERR_CERT_HAS_EXPIRED,
-        let certificate = X509_STORE_CTX_get_current_cert(context)
-    else { return ok }
-    var now = X509_VERIFY_PARAM_get_time(X509_STORE_CTX_get0_param(context)) - 1
-    guard X509_cmp_time(X509_get0_notAfter(certificate), &now) > 0 else { return ok }
-    X509_STORE_CTX_set_error(context, X509_V_OK)
-    return 1
-}
-
-/// Called by OpenSSL for each finding, on the thread that verifies; must not keep the context.
-///
-/// Passes over what ``TrustPolicy/Profile/privateAuthority`` does not demand.
-private func tolerateForm(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
-    guard ok != 1, let context else { return ok }
-    switch X509_STORE_CTX_get_error(context) {
-    case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER, X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER,
-        X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
-        X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL:
-        X509_STORE_CTX_set_error(context, X509_V_OK)
-        return 1
-    default: return tolerateLastSecond(ok, context)
-    }
+    init(_ fault: ChainFault) { self.init(fault.code, detail: fault.detail) }
 }

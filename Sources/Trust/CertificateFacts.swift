@@ -23,6 +23,8 @@ public struct CertificateFacts: Sendable, Hashable {
     /// Hexadecimal, upper case.
     public var serial: String
     public var isCA: Bool
+    /// What only the chain rules look at.
+    package var particulars = CertificateParticulars()
 
     public init(
         subject: String, issuer: String, dnsNames: [[UInt8]], ipAddresses: [[UInt8]],

@@ -6,6 +6,8 @@ package import HTTPDNSNames
 /// 1. Only `subjectAltName` counts, never the subject's common name. Source: RFC 9525 §2.
 /// 2. A name is matched against `dNSName` entries only, an address against `iPAddress` entries
 ///    only, octet by octet. Source: RFC 9525 §6.3, §6.4. A `dNSName` of "127.0.0.1" proves nothing.
+///    Who means `::ffff:192.0.2.1` reaches 192.0.2.1, so an entry for that proves it, too. Source:
+///    RFC 4291 §2.5.5.2.
 /// 3. `*` stands for one whole label, the left-most, and at least two labels follow it that are not
 ///    a public suffix together. Source: RFC 9525 §6.3, §7.1.
 /// 4. Case does not count in ASCII; nothing else is folded. Source: RFC 9525 §6.3.
@@ -34,7 +36,8 @@ package struct NameMatcher: Sendable {
         if let fault = NameMatcher.fault(in: certificate) { return .malformed(fault) }
         switch host {
         case .address(let address):
-            return certificate.ipAddresses.contains(address.octets)
+            let forms = [address.octets, NameMatcher.unmapped(address.octets)]
+            return certificate.ipAddresses.contains(where: forms.contains)
                 ? .matched(address.withoutZone) : .mismatched
         case .name(let name):
             let reference = Array(name.text.utf8)
@@ -63,6 +66,14 @@ package struct NameMatcher: Sendable {
         }
         return nil
     }
+
+    /// The four octets of an IPv4 address in IPv6 form; others as they are.
+    package static func unmapped(_ octets: [UInt8]) -> [UInt8] {
+        octets.count == 16 && octets.starts(with: mappedPrefix) ? Array(octets[12...]) : octets
+    }
+
+    /// Source: RFC 4291 §2.5.5.2.
+    private static let mappedPrefix: [UInt8] = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 
     /// Printable ASCII as it is, the rest as `\xNN`: safe on a terminal. Beyond the length of a name
     /// only the beginning is shown: a peer may write 100 KB into an entry.

@@ -26,6 +26,8 @@ public struct TrustFailure: Error, Sendable, Hashable, CustomStringConvertible {
         public static let weakKey = Code("weak_key", "CA/B BR §6.1.5")
         public static let notForServers = Code("not_for_servers", "RFC 5280 §4.2.1.12")
         public static let notACA = Code("not_a_ca", "RFC 5280 §4.2.1.9")
+        public static let authorityAsServer = Code("ca_as_server", "CA/B BR §7.1.2.7.8")
+        public static let tooCostly = Code("too_costly", "this library")
         public static let pathTooLong = Code("path_too_long", "RFC 5280 §6.1.4")
         public static let nameConstraint = Code("name_constraint", "RFC 5280 §4.2.1.10")
         public static let revoked = Code("revoked", "RFC 5280 §6.3")

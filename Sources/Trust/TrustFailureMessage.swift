@@ -4,7 +4,7 @@ internal import HTTPDNSNames
 extension TrustFailure {
     var message: String {
         var lines = [headline]
-        if let detail = facts.detail { lines.append("  TLS library:      \(detail)") }
+        if let detail = facts.detail { lines.append("  Found:            \(detail)") }
         let namesWhoAnswered: [Code] = [.wrongName, .malformedName, .unknownIssuer, .selfSigned]
         if namesWhoAnswered.contains(code), let leaf = facts.chain.first {
             lines += TrustFailure.column("Names in it:", TrustFailure.names(of: leaf))
@@ -38,6 +38,8 @@ extension TrustFailure {
         case .weakKey: return "A key in the certificate chain of \(host) is too weak."
         case .notForServers: return "The certificate of \(host) is not meant for servers."
         case .notACA: return "The certificate of \(host) was issued by one that is no authority."
+        case .authorityAsServer: return "\(host) presented the certificate of an authority."
+        case .tooCostly: return "The certificate chain of \(host) would cost too much to check."
         case .pathTooLong: return "The certificate chain of \(host) is longer than allowed."
         case .nameConstraint: return "An authority of \(host) may not issue for that name."
         case .revoked: return "A certificate in the chain of \(host) was revoked."
@@ -61,6 +63,11 @@ extension TrustFailure {
         case .unknownIssuer, .selfSigned:
             "If this authority is yours, add its certificate to the roots; if not, treat this as "
                 + "interception. A server that leaves out its intermediate looks like this, too."
+        case .authorityAsServer:
+            "Give the server a certificate of its own; if this authority is yours, the profile "
+                + "privateAuthority takes it as it is."
+        case .tooCostly:
+            "No honest server needs such a chain: treat this as an attack on the client."
         case .policyChanged: "Close the connection and open one under this policy."
         case .unexpected: "This is a fault of the library or of its set-up; please report it."
         default: "The server's certificate has to be replaced; nothing was sent to it."

@@ -92,7 +92,7 @@ extension ConformanceAdapter {
             Int(clamping: $0)
         }
         demands.revocationLists = try request.texts("crls")
-        demands.options = try request.texts("opts")
+        demands.options = try request.optionalTexts("opts")
         demands.peerKind = try request.optionalText("kind") ?? demands.peerKind
         return demands
     }

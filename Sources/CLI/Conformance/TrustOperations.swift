@@ -46,7 +46,9 @@ package enum TrustOperations {
         package var usages: [String] = []
         package var maximumIntermediates: Int?
         package var revocationLists: [String] = []
-        package var options: [String] = []
+        /// As for `openssl verify`: what is not asked for there is not demanded. Nil: the rules of
+        /// the public web.
+        package var options: [String]?
         /// `SERVER` or `CLIENT`.
         package var peerKind = "SERVER"
 
@@ -62,14 +64,14 @@ package enum TrustOperations {
         return answer { () throws in
             let host = try host.map { try parsed($0) }
             let leaf = try single(chain.leaf)
-            let time = try moment(chain.time, leaf: leaf)
+            let setup = try Setup(demands)
+            let time = try moment(setup.time ?? chain.time, leaf: leaf)
             var policy = TrustPolicy(roots: .pem(chain.roots.joined(separator: "\n")))
-            // The suites state the rules of the public web.
-            policy.profile = .publicWeb
+            policy.profile = setup.profile
             var chains = try ChainVerifier(policy: policy)
-            if let most = demands.maximumIntermediates {
-                chains.maximumIntermediates = Int32(clamping: most)
-            }
+            chains.settings = setup.settings
+            chains.rules.usages = setup.usages
+            chains.rules.strength = setup.strength
             let evidence = chains.evidence(
                 leaf: leaf, intermediates: try chain.intermediates.map { try single($0) },
                 host: host, time: time)
@@ -112,12 +114,11 @@ package enum TrustOperations {
 
     private static func unsupported(_ demands: Demands) -> String? {
         if demands.peerKind == "CLIENT" { return "only servers are judged" }
-        if demands.usages.contains(where: { $0 != "serverAuth" }) {
-            return "only serverAuth is judged"
+        let judged = ["serverAuth", "anyExtendedKeyUsage"]
+        if !demands.usages.isEmpty, !demands.usages.contains(where: judged.contains) {
+            return "only servers are judged: \(demands.usages)"
         }
-        if !demands.revocationLists.isEmpty { return "no revocation lists yet" }
-        if !demands.options.isEmpty { return "no such options: \(demands.options)" }
-        return nil
+        return Setup.unsupported(demands.options ?? [])
     }
 }
 

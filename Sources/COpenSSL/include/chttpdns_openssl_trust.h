@@ -16,9 +16,40 @@ int chttpdns_certificates_push(STACK_OF(X509) *certificates, X509 *certificate);
 void chttpdns_certificates_free(STACK_OF(X509) *certificates);
 
 int chttpdns_names_count(const GENERAL_NAMES *names);
-// The kind (GEN_DNS, GEN_IPADD ...) of an entry; its octets when the kind is one of these two.
+// The kind (GEN_DNS, GEN_IPADD ...) of an entry; its octets when the kind is one of these two or
+// GEN_EMAIL or GEN_URI.
 int chttpdns_name_at(
     const GENERAL_NAMES *names, int index, const unsigned char **octets, size_t *count);
+// NULL when the entry is of another kind.
+const X509_NAME *chttpdns_directory_name_at(const GENERAL_NAMES *names, int index);
+
+// Name constraints: how many permitted or excluded subtrees there are; -1 when there is no list.
+int chttpdns_subtrees_count(const NAME_CONSTRAINTS *constraints, int excluded);
+// The kind of a subtree, its octets or name as above, and whether it has a minimum or maximum.
+int chttpdns_subtree_at(
+    const NAME_CONSTRAINTS *constraints, int excluded, int index, const unsigned char **octets,
+    size_t *count, const X509_NAME **directory, int *has_distances);
+
+enum {
+    CHTTPDNS_EXTENSIONS_SOUND = 0,
+    CHTTPDNS_EXTENSION_UNKNOWN = 1,
+    CHTTPDNS_EXTENSION_REPEATED = 2,
+    CHTTPDNS_EXTENSION_MALFORMED = 3,
+};
+// The first extension that is critical and unknown, there twice, or (of those that OpenSSL does not
+// read while it verifies) malformed; its name.
+int chttpdns_extension_fault(const X509 *certificate, char *name, int capacity);
+// -1 when it is not there.
+int chttpdns_extension_is_critical(const X509 *certificate, int identifier);
+// The extension "Netscape cert type": whether it allows servers; -1 when it is not there.
+int chttpdns_is_old_server(const X509 *certificate);
+// An RSA key's public exponent: odd, at least 3, at most 256 bits.
+int chttpdns_key_exponent_is_sound(const EVP_PKEY *key);
+
+STACK_OF(X509_CRL) *chttpdns_revocations_new(void);
+// Takes a reference of its own. 0 on failure.
+int chttpdns_revocations_push(STACK_OF(X509_CRL) *lists, X509_CRL *list);
+void chttpdns_revocations_free(STACK_OF(X509_CRL) *lists);
 
 // RFC 4514 text of a distinguished name, control and non-ASCII octets escaped.
 void chttpdns_distinguished_name_print(BIO *sink, const X509_NAME *name);

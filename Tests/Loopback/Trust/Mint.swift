@@ -50,6 +50,8 @@ struct Recipe {
     var validity: ClosedRange<Int> = -3_600...3_600
     /// Without key identifiers and key usage, as a plain `openssl` command makes them.
     var isPlain = false
+    /// More extensions, as OpenSSL's configuration writes them.
+    var extra: [String: String] = [:]
 
     static func leaf(_ names: String..., addresses: [[UInt8]] = []) -> Recipe {
         Recipe(
@@ -99,6 +101,13 @@ struct Recipe {
             var context = X509V3_CTX()
             X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
             let made = try #require(X509V3_EXT_conf_nid(nil, &context, kind, text))
+            X509_add_ext(certificate, made, -1)
+            X509_EXTENSION_free(made)
+        }
+        for (name, text) in extra {
+            var context = X509V3_CTX()
+            X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
+            let made = try #require(X509V3_EXT_conf(nil, &context, name, text))
             X509_add_ext(certificate, made, -1)
             X509_EXTENSION_free(made)
         }

@@ -1,0 +1,175 @@
+internal import CHTTPDNSOpenSSL
+internal import HTTPDNSNames
+internal import HTTPDNSTrust
+
+/// What OpenSSL is asked to check of a chain; the defaults are those of a client.
+package struct ChainSettings: Sendable {
+    /// Certificates between leaf and root.
+    ///
+    /// Because: public chains have at most 4, and a longer one only costs time.
+    package var maximumIntermediates: Int32 = 10
+    /// 112 bits: RSA of 2048 bits, no SHA-1. Source: SSL_CTX_set_security_level(3), NIST SP 800-57.
+    package var securityLevel: Int32 = 2
+    /// A certificate among the roots is trusted although another has issued it.
+    ///
+    /// Because: who puts it there says so, and other clients take it for that. Source: RFC 5280
+    /// §6.1.1 (d), CURLOPT_SSL_OPTIONS(3), which knows CURLSSLOPT_NO_PARTIALCHAIN.
+    package var endsAtAnyTrusted = true
+    /// Where there are any, each certificate of a chain has to be looked up in one.
+    package var revocationLists: [RevocationList] = []
+    /// Object identifiers of certificate policies of which a chain needs one; none: no policies are
+    /// looked at.
+    package var policies: [String] = []
+
+    package init() {}
+}
+
+/// A certificate revocation list: one reference to OpenSSL's own, released with the last owner.
+package final class RevocationList: @unchecked Sendable {
+    // Safety: an X509_CRL is not changed after parsing; OpenSSL counts its references.
+    let raw: OpaquePointer
+
+    private init(owning raw: OpaquePointer) { self.raw = raw }
+
+    deinit { X509_CRL_free(raw) }
+
+    /// - Throws: ``CertificateError``; also when the list lacks what a version 2 list has to have.
+    package static func parsed(pem: String) throws(CertificateError) -> RevocationList {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        let octets = Array(pem.utf8)
+        guard let count = Int32(exactly: octets.count), count > 0,
+            let source = BIO_new_mem_buf(octets, count)
+        else { throw .none }
+        defer { BIO_free(source) }
+        // BIO_new_mem_buf borrows the octets.
+        let raw = withExtendedLifetime(octets) { PEM_read_bio_X509_CRL(source, nil, nil, nil) }
+        guard let raw else { throw .malformed(number: 1, LastError.text) }
+        let list = RevocationList(owning: raw)
+        // Source: RFC 5280 §5.2.1, §5.2.3: both are demanded of every list.
+        guard X509_CRL_get_ext_by_NID(raw, NID_crl_number, -1) >= 0 else {
+            throw .part("revocation list has no number")
+        }
+        guard X509_CRL_get_ext_by_NID(raw, NID_authority_key_identifier, -1) >= 0 else {
+            throw .part("revocation list does not name its issuer's key")
+        }
+        return list
+    }
+}
+
+/// Owns one `X509_STORE_CTX`: one verification.
+struct StoreContext: ~Copyable {
+    let raw: OpaquePointer
+    private var lists: OpaquePointer?
+
+    init?(store: RootStore, leaf: OpaquePointer?, untrusted: OpaquePointer?) {
+        guard let raw = X509_STORE_CTX_new() else { return nil }
+        guard X509_STORE_CTX_init(raw, store.raw, leaf, untrusted) == 1 else {
+            X509_STORE_CTX_free(raw)
+            return nil
+        }
+        self.raw = raw
+    }
+
+    deinit {
+        X509_STORE_CTX_free(raw)
+        chttpdns_revocations_free(lists)
+    }
+
+    /// False when OpenSSL does not take the settings.
+    mutating func configure(
+        _ settings: ChainSettings, _ profile: TrustPolicy.Profile, time: WallTime
+    ) -> Bool {
+        guard let parameters = X509_STORE_CTX_get0_param(raw),
+            // No purpose: ChainRules judge usages. The trust setting is for what a file says of its
+            // roots ("TRUSTED CERTIFICATE").
+            X509_VERIFY_PARAM_set_trust(parameters, X509_TRUST_SSL_SERVER) == 1
+        else { return false }
+        // TRUSTED_FIRST: prefer a root we have over a longer path the peer suggests.
+        // X509_STRICT: certificates that break RFC 5280 are refused, not worked around.
+        var flags = X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_X509_STRICT
+        if settings.endsAtAnyTrusted { flags |= X509_V_FLAG_PARTIAL_CHAIN }
+        if !settings.policies.isEmpty {
+            flags |= X509_V_FLAG_POLICY_CHECK | X509_V_FLAG_EXPLICIT_POLICY
+        }
+        if !settings.revocationLists.isEmpty {
+            flags |= X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL
+        }
+        X509_VERIFY_PARAM_clear_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+        guard X509_VERIFY_PARAM_set_flags(parameters, UInt(flags)) == 1,
+            add(settings.policies, to: parameters), add(settings.revocationLists)
+        else { return false }
+        X509_VERIFY_PARAM_set_depth(parameters, settings.maximumIntermediates)
+        X509_VERIFY_PARAM_set_auth_level(parameters, settings.securityLevel)
+        X509_VERIFY_PARAM_set_time(parameters, Int(time.secondsSince1970))
+        switch profile {
+        case .publicWeb: X509_STORE_CTX_set_verify_cb(raw, passOverJudged)
+        case .privateAuthority: X509_STORE_CTX_set_verify_cb(raw, passOverForm)
+        }
+        return true
+    }
+
+    private func add(_ policies: [String], to parameters: OpaquePointer) -> Bool {
+        for policy in policies {
+            guard let object = OBJ_txt2obj(policy, 1) else { return false }
+            guard X509_VERIFY_PARAM_add0_policy(parameters, object) == 1 else {
+                ASN1_OBJECT_free(object)
+                return false
+            }
+        }
+        return true
+    }
+
+    private mutating func add(_ revocations: [RevocationList]) -> Bool {
+        guard !revocations.isEmpty else { return true }
+        guard let stack = chttpdns_revocations_new() else { return false }
+        lists = stack
+        for list in revocations {
+            guard chttpdns_revocations_push(stack, list.raw) == 1 else { return false }
+        }
+        X509_STORE_CTX_set0_crls(raw, stack)
+        return true
+    }
+}
+
+/// Called by OpenSSL for each finding, on the thread that verifies; must not keep the context.
+///
+/// Passes over what ``ChainRules`` judge afterwards, by RFC 5280 and the same on every version of
+/// OpenSSL: a chain is accepted only when they accept it, so nothing gets through that nobody looked
+/// at.
+private func passOverJudged(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
+    guard ok != 1, let context else { return ok }
+    switch X509_STORE_CTX_get_error(context) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+        // OpenSSL counts the second of `notAfter` as expired. Source: RFC 5280 §4.1.2.5.
+        guard let certificate = X509_STORE_CTX_get_current_cert(context) else { return ok }
+        var now = X509_VERIFY_PARAM_get_time(X509_STORE_CTX_get0_param(context)) - 1
+        guard X509_cmp_time(X509_get0_notAfter(certificate), &now) > 0 else { return ok }
+    case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION,
+        X509_V_ERR_SUBTREE_MINMAX, X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE,
+        X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX, X509_V_ERR_UNSUPPORTED_NAME_SYNTAX:
+        // OpenSSL holds the common name against them, too, which is never matched here; and it
+        // reads mailboxes and empty constraints in its own way.
+        break
+    default: return ok
+    }
+    X509_STORE_CTX_set_error(context, X509_V_OK)
+    return 1
+}
+
+/// Called by OpenSSL for each finding, on the thread that verifies; must not keep the context.
+///
+/// Passes over what ``TrustPolicy/Profile/privateAuthority`` does not demand, as well.
+private func passOverForm(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
+    guard ok != 1, let context else { return ok }
+    switch X509_STORE_CTX_get_error(context) {
+    case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER, X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER,
+        X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
+        X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA,
+        X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN:
+        // The last one also stands for a key usage that is not there; one that is, ChainRules judge.
+        X509_STORE_CTX_set_error(context, X509_V_OK)
+        return 1
+    default: return passOverJudged(ok, context)
+    }
+}

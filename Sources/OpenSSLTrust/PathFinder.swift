@@ -1,0 +1,174 @@
+internal import CHTTPDNSOpenSSL
+internal import HTTPDNSNames
+internal import HTTPDNSTrust
+
+/// Tries the paths from a leaf to the roots that ``PathSearch`` finds, one after the other.
+///
+/// The rules are asked first, for they cost nothing; then OpenSSL verifies the leaf on exactly this
+/// path: its intermediates are all the untrusted certificates there are, its root the only trusted
+/// one. Certificates that no path may hold are left out from the start.
+struct PathFinder {
+    private let verifier: ChainVerifier
+    private let time: WallTime
+    private let certificates: [Certificate]
+    private let facts: [CertificateFacts]
+    private var search: PathSearch
+
+    /// - Parameter untrusted: what the peer sent.
+    init(
+        verifier: ChainVerifier, leaf: OpaquePointer, untrusted: OpaquePointer?, time: WallTime
+    ) {
+        var pool = CertificatePool(verifier: verifier, time: time)
+        pool.add(leaf, isTrusted: false, isLeaf: true)
+        for index in 0..<min(Pool.mostPresented, max(0, chttpdns_certificates_count(untrusted))) {
+            if let raw = chttpdns_certificates_at(untrusted, index) {
+                pool.add(raw, isTrusted: false)
+            }
+        }
+        pool.addTrusted()
+        pool.dropBound()
+        self.verifier = verifier
+        self.time = time
+        certificates = pool.certificates
+        facts = pool.facts
+        var limits = PathSearch.Limits()
+        limits.length = Int(verifier.settings.maximumIntermediates) + 2
+        // A leaf that cannot be read begins no path.
+        let isThere = pool.certificates.first?.raw == leaf
+        search = PathSearch(nodes: pool.nodes, leaf: isThere ? 0 : -1, limits: limits)
+    }
+
+    private typealias Pool = CertificatePool
+
+    /// The next path that is accepted.
+    mutating func next() -> [CertificateFacts]? {
+        while let path = search.next(isSigned: { [certificates] in
+            PathFinder.isSigned(certificates[$0], by: certificates[$1])
+        }) {
+            guard path.count > 1, verifier.rules.fault(in: path.map { facts[$0] }, at: time) == nil
+            else { continue }
+            guard search.spend(signatures: path.count - 1) else { return nil }
+            if let chain = verified(path) { return chain }
+        }
+        return nil
+    }
+
+    /// For tests: what the search has cost.
+    var signaturesLeft: Int { search.signaturesLeft }
+
+    private func verified(_ path: [Int]) -> [CertificateFacts]? {
+        let raws = path.map { certificates[$0].raw }
+        guard let leaf = raws.first, let root = raws.last,
+            let between = CertificateStack(Array(raws.dropFirst().dropLast()))
+        else { return nil }
+        return verifier.attempt(leaf: leaf, untrusted: between.raw, root: root, time: time).chain
+    }
+
+    private static func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
+        defer { ERR_clear_error() }
+        guard let key = X509_get0_pubkey(issuer.raw) else { return false }
+        return X509_verify(certificate.raw, key) == 1
+    }
+}
+
+/// The certificates of which paths may be made, each once.
+private struct CertificatePool {
+    private(set) var certificates: [Certificate] = []
+    private(set) var facts: [CertificateFacts] = []
+    private(set) var nodes: [PathNode] = []
+    private let verifier: ChainVerifier
+    private let time: WallTime
+    private var indices: [[UInt8]: Int] = [:]
+    private var keys: [Pin: Int] = [:]
+
+    /// Because: no server needs more, and a peer may send thousands.
+    static let mostPresented: Int32 = 100
+    /// Because: a few roots have the same name; this many only in an attack from a hashed directory.
+    private static let mostTrusted = 64
+
+    init(verifier: ChainVerifier, time: WallTime) {
+        self.verifier = verifier
+        self.time = time
+    }
+
+    mutating func add(_ raw: OpaquePointer, isTrusted: Bool, isLeaf: Bool = false) {
+        guard let facts = try? CertificateReader.facts(of: raw, withOtherNames: true) else {
+            return
+        }
+        if let known = indices[facts.fingerprint] {
+            if isTrusted { nodes[known].isTrusted = true }
+            return
+        }
+        // The leaf's own faults are the same on every path; it is there to begin with.
+        let place = ChainRules.Place.authority(isAnchor: isTrusted)
+        guard isLeaf || verifier.rules.fault(of: facts, at: place, now: time) == nil,
+            X509_up_ref(raw) == 1
+        else { return }
+        indices[facts.fingerprint] = nodes.count
+        certificates.append(Certificate(owning: raw))
+        nodes.append(
+            PathNode(
+                subject: Int(truncatingIfNeeded: X509_subject_name_hash(raw)),
+                issuer: Int(truncatingIfNeeded: X509_issuer_name_hash(raw)),
+                key: keys[facts.pin, default: keys.count], isTrusted: isTrusted,
+                isSelfIssued: facts.particulars.isSelfIssued,
+                subjectKeyID: facts.particulars.subjectKeyID,
+                authorityKeyID: facts.particulars.authorityKeyID, notBefore: facts.notBefore))
+        if keys[facts.pin] == nil { keys[facts.pin] = keys.count }
+        self.facts.append(facts)
+    }
+
+    /// Drops what the peer sent of authorities that a trusted certificate keeps from servers.
+    ///
+    /// The roots say for what the key of such an authority is trusted. The attack: to send another
+    /// certificate of it, without that bound.
+    mutating func dropBound() {
+        for bound in nodes.indices where nodes[bound].isTrusted && !nodes[bound].isSelfIssued {
+            guard !verifier.rules.allowsUsage(of: facts[bound]) else { continue }
+            let (subject, key) = (nodes[bound].subject, nodes[bound].key)
+            for index in nodes.indices.dropFirst() where !nodes[index].isTrusted {
+                guard nodes[index].subject == subject, nodes[index].key == key else { continue }
+                nodes[index].isBarred = true
+            }
+        }
+    }
+
+    /// Adds the trusted certificates that have issued one of those here, and so on upwards.
+    mutating func addTrusted() {
+        guard let context = verifier.context() else { return }
+        var asked: Set<Int> = []
+        var index = 0
+        while index < certificates.count, asked.count < CertificatePool.mostTrusted {
+            defer { index += 1 }
+            // What is trusted may have come from the peer, too.
+            for own in [true, false] {
+                let name = own ? nodes[index].subject : nodes[index].issuer
+                guard asked.insert(name).inserted else { continue }
+                let raw = certificates[index].raw
+                let text = own ? X509_get_subject_name(raw) : X509_get_issuer_name(raw)
+                guard let found = X509_STORE_CTX_get1_certs(context.raw, text) else { continue }
+                defer { chttpdns_certificates_free(found) }
+                for place in 0..<min(16, max(0, chttpdns_certificates_count(found))) {
+                    if let trusted = chttpdns_certificates_at(found, place) {
+                        add(trusted, isTrusted: true)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Owns a `STACK_OF(X509)` and a reference of each certificate in it.
+final class CertificateStack {
+    let raw: OpaquePointer
+
+    init?(_ certificates: [OpaquePointer]) {
+        guard let raw = chttpdns_certificates_new() else { return nil }
+        self.raw = raw
+        for certificate in certificates {
+            guard chttpdns_certificates_push(raw, certificate) == 1 else { return nil }
+        }
+    }
+
+    deinit { chttpdns_certificates_free(raw) }
+}
