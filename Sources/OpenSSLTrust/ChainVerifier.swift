@@ -16,7 +16,9 @@ package struct ChainVerifier: Sendable {
 
     /// - Throws: ``TrustSetupError`` when the roots cannot be loaded.
     package init(policy: TrustPolicy) throws(TrustSetupError) {
-        self.init(store: try RootStore.shared(policy.roots), profile: policy.profile)
+        self.init(
+            store: try RootStore.shared(policy.roots, and: policy.userRoots),
+            profile: policy.profile)
     }
 
     init(store: RootStore, profile: TrustPolicy.Profile) {
@@ -109,7 +111,7 @@ package struct ChainVerifier: Sendable {
     }
 
     /// What the peer sent, for the message; certificates that cannot be read are left out.
-    private static func presented(
+    static func presented(
         leaf: OpaquePointer, untrusted: OpaquePointer?
     ) -> [CertificateFacts] {
         var presented: [CertificateFacts] = []

@@ -23,6 +23,8 @@ public struct CertificateFacts: Sendable, Hashable {
     /// Hexadecimal, upper case.
     public var serial: String
     public var isCA: Bool
+    /// The whole certificate in DER; empty where nobody has it.
+    public var der: [UInt8] = []
 
     public init(
         subject: String, issuer: String, dnsNames: [[UInt8]], ipAddresses: [[UInt8]],

@@ -52,6 +52,8 @@ extension Command {
     package static let all: [Command] = [
         .lookup,
         .fetch,
+        .verify,
+        .pins,
         .resolvers,
         .conformance,
     ]
