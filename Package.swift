@@ -77,6 +77,9 @@ let effects: [Target] = [
     module("Digest", ["Names"], c: ["OpenSSL"]),
     module("IDNA", ["Names"], c: ["Idn2"]),
     module("PublicSuffix", ["Names"], c: ["Psl"]),
+    module(
+        "PinPolicy",
+        ["Names", "Trust", "Exchange", "Platform", "JSON", "IDNA", "PublicSuffix"]),
     module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),
     module("Store", ["Names", "Wire", "Lookup", "Platform"], c: ["SQLite"]),
     module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
@@ -133,7 +136,8 @@ let assembly: [Target] = [
         "",
         [
             "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
-            "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "DoT", "Vendor",
+            "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH", "DoT",
+            "Vendor",
             "System", "Static", "Profiles", "Resolution", "Client", "Store",
         ], in: "Sources/HTTPDNS"),
     module("URLSession", ["", "Client", "Interception"]),
@@ -148,7 +152,8 @@ let commands: [Target] = [
         "CLI",
         [
             "", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
-            "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "Vendor", "System",
+            "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH", "Vendor",
+            "System",
             "Static", "Profiles", "Resolution", "Client",
         ], c: ["System"]),
     .executableTarget(
@@ -198,6 +203,7 @@ let fuzzTargets: [Target] =
     : [
         fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"]),
         fuzzTarget("Certificates", ["Names", "OpenSSLTrust", "Trust"]),
+        fuzzTarget("PinPolicy", ["PinPolicy", "Trust"]),
     ]
 
 // A long run under load, there only when `scripts/soak` asks: see docs/soak.md.

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -236,6 +237,56 @@ int chttpdns_is_hashed_directory(const char *path) {
             if (!isxdigit((unsigned char)name[index])) found = 0;
     }
     closedir(directory);
+    return found;
+}
+
+static int add_file(X509_STORE *store, const char *path) {
+    BIO *source = BIO_new_file(path, "r");
+    if (source == NULL) return 0;
+    int added = 0;
+    X509 *certificate;
+    while ((certificate = PEM_read_bio_X509_AUX(source, NULL, NULL, NULL)) != NULL) {
+        added += X509_STORE_add_cert(store, certificate) == 1;
+        X509_free(certificate);
+    }
+    BIO_free(source);
+    return added;
+}
+
+int chttpdns_store_add_folder(X509_STORE *store, const char *path, int depth) {
+    DIR *directory = opendir(path);
+    if (directory == NULL) return 0;
+    int added = 0;
+    struct dirent *entry;
+    while ((entry = readdir(directory)) != NULL) {
+        const char *name = entry->d_name;
+        char whole[4096];
+        int length = snprintf(whole, sizeof whole, "%s/%s", path, name);
+        if (name[0] == '.' || length < 0 || (size_t)length >= sizeof whole) continue;
+        const char *dot = strrchr(name, '.');
+        if (dot != NULL && (!strcmp(dot, ".crt") || !strcmp(dot, ".pem") || !strcmp(dot, ".cer")))
+            added += add_file(store, whole);
+        else if (depth > 0)
+            added += chttpdns_store_add_folder(store, whole, depth - 1);
+    }
+    closedir(directory);
+    ERR_clear_error();
+    return added;
+}
+
+int chttpdns_store_holds(X509_STORE *store, X509 *certificate) {
+    X509_STORE_CTX *context = X509_STORE_CTX_new();
+    if (context == NULL) return 0;
+    int found = 0;
+    if (X509_STORE_CTX_init(context, store, NULL, NULL) == 1) {
+        STACK_OF(X509) *named =
+            X509_STORE_CTX_get1_certs(context, X509_get_subject_name(certificate));
+        for (int index = 0; !found && index < sk_X509_num(named); index++)
+            found = X509_cmp(sk_X509_value(named, index), certificate) == 0;
+        sk_X509_pop_free(named, X509_free);
+    }
+    X509_STORE_CTX_free(context);
+    ERR_clear_error();
     return found;
 }
 

@@ -38,6 +38,8 @@ final class ExchangeDriver: RunningExchange {
     private let client: HTTPDNSClient
     private let observer: any ExchangeObserver
     private let cookies: any CookieKeeper
+    /// One for all hops: a policy that changes meanwhile is for the next exchange.
+    private let verifier: any PeerVerifier
     private let clock: any MonotonicSource
     private let alarms: any AlarmSource
     private let deadline: Monotonic
@@ -51,6 +53,7 @@ final class ExchangeDriver: RunningExchange {
         self.client = client
         self.observer = observer
         self.cookies = cookies
+        verifier = client.verifier
         clock = client.resolver.clock
         alarms = client.resolver.alarms
         deadline =
@@ -200,7 +203,7 @@ extension ExchangeDriver {
         var wire = TransportRequest(
             origin: head.url.origin, route: route, method: head.method, target: head.url.target,
             fields: fields, body: sendsBody ? request.body : .none,
-            verifier: client.parts.verifier, limits: limits(), version: client.parts.version)
+            verifier: verifier, limits: limits(), version: client.parts.version)
         wire.decodesContent = !fields.contains("Accept-Encoding")
         let generation = state.withLock { state in
             // A cancel that came since the last transfer ended is for this one: it stays noted.
@@ -265,6 +268,27 @@ extension ExchangeDriver {
             state.machine.verified(peer, connection: connection)
             return []
         }
+        // A connection is reported once, however many requests it carries.
+        if !connection.isReused, let peer, case .mismatched(let mismatch) = peer.pinning {
+            sighted(generation, mismatch, peer.chain, connection.remote.address, refusal: nil)
+        }
+    }
+
+    /// Tells the observer of pins, with what the exchange knows of the way.
+    private func sighted(
+        _ generation: UInt64, _ mismatch: PinMismatch, _ chain: [CertificateFacts],
+        _ address: IPAddress?, refusal: TrustFailure.Code?
+    ) {
+        guard let observer = client.parts.pinObserver else { return }
+        let hop = state.withLock {
+            $0.generation == generation ? $0.machine.reportSoFar.hops.last : nil
+        }
+        guard let hop else { return }
+        observer.sighted(
+            PinSighting(
+                host: hop.url.origin.host, port: hop.url.origin.port, address: address,
+                giver: hop.resolution?.source.resolver, mismatch: mismatch, chain: chain,
+                refusal: refusal))
     }
 
     fileprivate func received(_ generation: UInt64, _ head: ResponseHead) {
@@ -294,6 +318,9 @@ extension ExchangeDriver {
     ) {
         let feedback = state.withLock { $0.generation == generation ? $0.feedback : nil }
         feedback?.tell(client.resolver, result, failedAt: remote)
+        if case .failure(.untrusted(let failure)) = result, let mismatch = failure.facts.mismatch {
+            sighted(generation, mismatch, failure.facts.chain, remote, refusal: failure.code)
+        }
         heard(generation) { state, now in
             state.transfer = nil
             state.finishedGeneration = generation

@@ -14,6 +14,8 @@ public final class HTTPDNSClient: Sendable {
     /// Who finds the addresses.
     public let resolver: Resolver
     package let parts: Parts
+    /// Who judges the peers of the next exchange.
+    private let current: Locked<any PeerVerifier>
 
     /// What a client is made of; the assembly puts it together.
     package struct Parts: Sendable {
@@ -26,6 +28,8 @@ public final class HTTPDNSClient: Sendable {
         package var isPublicSuffix: @Sendable (HostName) -> Bool
         /// Highest HTTP version to offer.
         package var version: HTTPVersion
+        /// Is told of peers without a pinned key; nil: nobody.
+        package var pinObserver: (any PinObserver)?
 
         package init(
             transport: Transport, verifier: any PeerVerifier, cookies: any CookieKeeper,
@@ -44,6 +48,16 @@ public final class HTTPDNSClient: Sendable {
     package init(resolver: Resolver, parts: Parts) {
         self.resolver = resolver
         self.parts = parts
+        current = Locked(parts.verifier)
+    }
+
+    /// Who judges peers now.
+    package var verifier: any PeerVerifier { current.withLock { $0 } }
+
+    /// From the next exchange on `verifier` judges. What is in flight ends as it began, redirects
+    /// included; no connection that was made under another policy is used again.
+    package func judge(with verifier: any PeerVerifier) {
+        current.withLock { $0 = verifier }
     }
 
     /// Sends a request and returns with the head of its response, redirects followed.

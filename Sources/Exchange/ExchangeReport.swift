@@ -139,8 +139,11 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
 
 extension ExchangeFailure: CustomStringConvertible {
     public var description: String {
-        let route = report.hops.last.flatMap(route) ?? ""
-        return "\(url): \(ExchangeFailure.text(cause))\(route)"
+        let route = report.hops.last.flatMap(route)
+        if case .untrusted(let failure) = cause {
+            return "\(url): \(failure.message(route: route))"
+        }
+        return "\(url): \(ExchangeFailure.text(cause))\(route.map { "\n(\($0))" } ?? "")"
     }
 
     /// Which address it happened at, and who gave it.
@@ -151,10 +154,10 @@ extension ExchangeFailure: CustomStringConvertible {
         let giver = resolution.source.resolver
         let blamed = hop.attempts.last { $0.label == label && $0.address != nil }
         if let address = blamed?.address ?? hop.remote?.address {
-            return "\n(connected to \(address), an address given by \(giver))"
+            return "connected to \(address), an address given by \(giver)"
         }
         let tried = resolution.addresses.map(\.description).joined(separator: ", ")
-        return "\n(tried \(tried), given by \(giver))"
+        return "tried \(tried), given by \(giver)"
     }
 
     private static func text(_ cause: Cause) -> String {

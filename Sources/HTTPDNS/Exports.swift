@@ -5,6 +5,7 @@
 @_exported public import HTTPDNSIDNA
 @_exported public import HTTPDNSLookup
 @_exported public import HTTPDNSNames
+@_exported public import HTTPDNSPinPolicy
 @_exported public import HTTPDNSResolution
 @_exported public import HTTPDNSStatic
 @_exported public import HTTPDNSSystem

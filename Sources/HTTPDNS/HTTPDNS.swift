@@ -4,6 +4,7 @@ internal import HTTPDNSIDNA
 internal import HTTPDNSLookup
 public import HTTPDNSNames
 internal import HTTPDNSOpenSSLTrust
+internal import HTTPDNSPlatform
 internal import HTTPDNSPublicSuffix
 public import HTTPDNSResolution
 internal import HTTPDNSStore
@@ -25,6 +26,10 @@ public struct HTTPDNS: Sendable {
 
     /// Follows the network where the configuration asks for it.
     private let follower: NetworkFollower?
+    private let policy: Locked<TrustPolicy>
+    private let reporter: PinReporter
+    /// Sends the reports; judges as ``client`` does.
+    private let reportSender: HTTPDNSClient
 
     /// Puts everything together; opens no connection and reads no network.
     ///
@@ -34,15 +39,52 @@ public struct HTTPDNS: Sendable {
         let resolver = try HTTPDNS.resolver(configuration, transport)
         let verifier = try ResolverFactory.verifier(configuration.trust)
         let isPublicSuffix: @Sendable (HostName) -> Bool = { PublicSuffix.isPublicSuffix($0) }
-        client = HTTPDNSClient(
-            resolver: resolver,
-            parts: HTTPDNSClient.Parts(
-                transport: transport, verifier: verifier,
-                cookies: CookieBox(isPublicSuffix: isPublicSuffix),
-                toASCII: { (text) throws(NameError) in try IDNA.toASCII(text) },
-                isPublicSuffix: isPublicSuffix, version: configuration.highestVersion))
+        var parts = HTTPDNSClient.Parts(
+            transport: transport, verifier: verifier,
+            cookies: CookieBox(isPublicSuffix: isPublicSuffix),
+            toASCII: { (text) throws(NameError) in try IDNA.toASCII(text) },
+            isPublicSuffix: isPublicSuffix, version: configuration.highestVersion)
+        let sender = HTTPDNSClient(resolver: resolver, parts: parts)
+        reporter = PinReporter(configuration.pinReports)
+        reporter.send(with: sender)
+        parts.pinObserver = reporter
+        client = HTTPDNSClient(resolver: resolver, parts: parts)
+        reportSender = sender
+        policy = Locked(configuration.trust)
         follower = configuration.followsNetwork ? NetworkFollower(resolver) : nil
     }
+
+    /// What origins must prove now, besides their names.
+    public var trust: TrustPolicy { policy.withLock { $0 } }
+
+    /// From the next request on `trust` decides about origins, for every user of this client, a
+    /// `URLSession` it was installed into included.
+    ///
+    /// Nothing in flight is broken: an exchange that has begun ends under the policy it began with. No
+    /// connection and no session that was made under another policy is used again. The policy of
+    /// resolvers stays.
+    ///
+    /// - Throws: ``SetupFault/trust(_:)``; then the old policy stays.
+    public func update(trust: TrustPolicy) throws(SetupFault) {
+        let verifier = try ResolverFactory.verifier(trust)
+        policy.withLock { policy in
+            policy = trust
+            client.judge(with: verifier)
+            reportSender.judge(with: verifier)
+        }
+    }
+
+    /// The same for pins alone: roots and all else stay.
+    ///
+    /// - Throws: ``SetupFault/trust(_:)``; then the old policy stays.
+    public func update(pins: PinSet) throws(SetupFault) {
+        var changed = trust
+        changed.pins = pins
+        try update(trust: changed)
+    }
+
+    /// What became of mismatches of pins so far.
+    public var pinReportCounts: PinReportCounts { reporter.counts }
 
     private static func resolver(
         _ configuration: HTTPDNSConfiguration, _ transport: Transport
@@ -103,6 +145,8 @@ public struct HTTPDNSConfiguration: Sendable {
     public var usesHostsFile = true
     /// What origins must prove, besides their names.
     public var trust = TrustPolicy()
+    /// Who is told when an origin does not have the keys that it is pinned to.
+    public var pinReports = PinReporting()
     /// What resolvers over HTTPS must prove, besides their names.
     public var resolverTrust = TrustPolicy()
     /// Is told, in a line, what goes wrong where no lookup can say it: a damaged file of servers, a list

@@ -4,10 +4,13 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     package let what: String
     /// Where: `octet 17`; empty for the text as a whole.
     package let place: String
+    /// Where, as a number of octets; nil for the text as a whole.
+    package let offset: Int?
 
-    package init(_ what: String, at place: String = "") {
+    package init(_ what: String, at place: String = "", offset: Int? = nil) {
         self.what = what
         self.place = place
+        self.offset = offset
     }
 
     package var description: String { place.isEmpty ? what : "\(what) at \(place)" }
@@ -165,7 +168,7 @@ private struct JSONReader {
     }
 
     private func error(_ what: String) -> JSONError {
-        JSONError("not JSON: \(what)", at: "octet \(at)")
+        JSONError("not JSON: \(what)", at: "octet \(at)", offset: at)
     }
 }
 

@@ -15,6 +15,22 @@ package enum CertificateReader {
     static func facts(
         of raw: OpaquePointer, withOtherNames: Bool
     ) throws(CertificateError) -> CertificateFacts {
+        var facts = try parts(of: raw, withOtherNames: withOtherNames)
+        facts.der = der(raw)
+        return facts
+    }
+
+    private static func der(_ raw: OpaquePointer) -> [UInt8] {
+        var start: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509(raw, &start)
+        guard count > 0, let start else { return [] }
+        defer { CRYPTO_free(start, #file, #line) }
+        return Array(UnsafeBufferPointer(start: start, count: Int(count)))
+    }
+
+    private static func parts(
+        of raw: OpaquePointer, withOtherNames: Bool
+    ) throws(CertificateError) -> CertificateFacts {
         defer { ERR_clear_error() }
         let names = try alternativeNames(raw)
         var facts = CertificateFacts(
@@ -31,7 +47,7 @@ package enum CertificateReader {
     }
 
     /// RFC 4514 text; control and non-ASCII octets are escaped, so that it is safe on a terminal.
-    private static func text(of name: OpaquePointer?) -> String {
+    static func text(of name: OpaquePointer?) -> String {
         guard let name, let sink = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(sink) }
         chttpdns_distinguished_name_print(sink, name)

@@ -21,7 +21,8 @@ package struct ChainVerifier: Sendable {
     /// - Throws: ``TrustSetupError`` when the roots cannot be loaded.
     package init(policy: TrustPolicy) throws(TrustSetupError) {
         self.init(
-            store: try RootStore.shared(policy.roots), profile: policy.profile, pins: policy.pins)
+            store: try RootStore.shared(policy.roots, and: policy.userRoots),
+            profile: policy.profile, pins: policy.pins)
     }
 
     init(store: RootStore, profile: TrustPolicy.Profile, pins: PinSet = PinSet()) {
@@ -182,7 +183,7 @@ package struct ChainVerifier: Sendable {
     }
 
     /// What the peer sent, for the message; certificates that cannot be read are left out.
-    private static func presented(
+    static func presented(
         leaf: OpaquePointer, untrusted: OpaquePointer?
     ) -> [CertificateFacts] {
         var presented: [CertificateFacts] = []

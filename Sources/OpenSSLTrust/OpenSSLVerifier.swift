@@ -12,6 +12,7 @@ package final class OpenSSLVerifier: PeerVerifier {
     package let fingerprint: PolicyFingerprint
     let judge: ChainJudge
     let chains: ChainVerifier
+    private let origins: RootOrigins
     private let clock: any WallSource
 
     /// Loads the roots of `policy`, so that no handshake has to.
@@ -27,6 +28,7 @@ package final class OpenSSLVerifier: PeerVerifier {
         clock: any WallSource = SystemWallClock()
     ) throws(TrustSetupError) {
         chains = try ChainVerifier(policy: policy)
+        origins = try RootOrigins(policy)
         judge = ChainJudge(
             policy: policy, rootsEdition: chains.rootsEdition,
             matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
@@ -78,8 +80,12 @@ package final class OpenSSLVerifier: PeerVerifier {
     package func verify(
         leaf: Certificate, intermediates: [Certificate], host: Host, at time: WallTime
     ) throws(TrustFailure) -> VerifiedPeer {
-        let evidence = chains.evidence(
+        var evidence = chains.evidence(
             leaf: leaf, intermediates: intermediates, host: host, time: time)
+        evidence.root = origins.origin(of: evidence.chain.last)
+        evidence.served = ([leaf] + intermediates).compactMap {
+            try? CertificateReader.facts(of: $0)
+        }
         return try judge.judge(host: host, evidence: evidence, now: time)
     }
 
@@ -93,9 +99,16 @@ package final class OpenSSLVerifier: PeerVerifier {
                 chain: [], refusal: .init(.noCertificate, detail: "the peer sent no certificate"))
             return (judged(evidence, host: host, now: now), X509_V_ERR_UNSPECIFIED)
         }
-        let found = chains.evidence(
-            leaf: leaf, untrusted: X509_STORE_CTX_get0_untrusted(context), host: host, time: now)
-        let verdict = judged(found.evidence, host: host, now: now)
+        let untrusted = X509_STORE_CTX_get0_untrusted(context)
+        let found = chains.evidence(leaf: leaf, untrusted: untrusted, host: host, time: now)
+        var evidence = found.evidence
+        if evidence.refusal == nil {
+            evidence.root = origins.origin(of: evidence.chain.last)
+            if judge.policy.pins.match(for: host)?.rule != nil {
+                evidence.served = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
+            }
+        }
+        let verdict = judged(evidence, host: host, now: now)
         guard case .failure(let failure) = verdict else { return (verdict, X509_V_OK) }
         if found.verifyError != X509_V_OK { return (verdict, found.verifyError) }
         let isName = failure.code == .wrongName || failure.code == .malformedName

@@ -18,23 +18,34 @@ final class RootStore: @unchecked Sendable {
     /// The store of `roots`: the one in use if there is one, else loaded now.
     ///
     /// A file is read once while a verifier uses it: what changes in it later is not seen.
-    static func shared(_ roots: TrustPolicy.Roots) throws(TrustSetupError) -> RootStore {
-        if let store = stores.withLock({ $0.store(for: roots) }) { return store }
-        let loaded = try RootStore(roots, environment: { environment($0) })
-        return stores.withLock { $0.keep(loaded, for: roots) }
+    static func shared(
+        _ roots: TrustPolicy.Roots, and added: TrustPolicy.Roots? = nil
+    ) throws(TrustSetupError) -> RootStore {
+        let key = Key(roots: roots, added: added)
+        if let store = stores.withLock({ $0.store(for: key) }) { return store }
+        let loaded = try RootStore(roots, and: added, environment: { environment($0) })
+        return stores.withLock { $0.keep(loaded, for: key) }
     }
 
     /// Loads `roots`; `environment` gives the value of an environment variable.
     ///
     /// - Throws: ``TrustSetupError``.
     init(
-        _ roots: TrustPolicy.Roots, environment: (String) -> String?
+        _ roots: TrustPolicy.Roots, and added: TrustPolicy.Roots? = nil,
+        environment: (String) -> String?
     ) throws(TrustSetupError) {
         ERR_clear_error()
         defer { ERR_clear_error() }
         guard let raw = X509_STORE_new() else { throw .unexpected(LastError.text) }
         self.raw = raw
-        edition = RootStore.edition(of: roots)
+        edition = RootStore.edition(of: [roots] + (added.map { [$0] } ?? []))
+        try add(roots, environment)
+        if let added { try add(added, environment) }
+    }
+
+    private func add(
+        _ roots: TrustPolicy.Roots, _ environment: (String) -> String?
+    ) throws(TrustSetupError) {
         switch roots {
         case .system: try addSystem(environment)
         case .file(let path): try addFile(path)
@@ -45,23 +56,30 @@ final class RootStore: @unchecked Sendable {
 
     deinit { X509_STORE_free(raw) }
 
+    private struct Key: Hashable {
+        let roots: TrustPolicy.Roots
+        let added: TrustPolicy.Roots?
+
+        static let system = Key(roots: .system, added: nil)
+    }
+
     private struct Stores {
         private struct Weak { weak var store: RootStore? }
-        private var weakly: [TrustPolicy.Roots: Weak] = [:]
+        private var weakly: [Key: Weak] = [:]
         private var system: RootStore?
 
-        func store(for roots: TrustPolicy.Roots) -> RootStore? {
-            roots == .system ? system : weakly[roots]?.store
+        func store(for key: Key) -> RootStore? {
+            key == .system ? system : weakly[key]?.store
         }
 
         /// Keeps `loaded`, unless another thread was faster; the system's roots for good.
-        mutating func keep(_ loaded: RootStore, for roots: TrustPolicy.Roots) -> RootStore {
-            if let present = store(for: roots) { return present }
-            if roots == .system {
+        mutating func keep(_ loaded: RootStore, for key: Key) -> RootStore {
+            if let present = store(for: key) { return present }
+            if key == .system {
                 system = loaded
             } else {
                 weakly = weakly.filter { $0.value.store != nil }
-                weakly[roots] = Weak(store: loaded)
+                weakly[key] = Weak(store: loaded)
             }
             return loaded
         }
@@ -70,15 +88,18 @@ final class RootStore: @unchecked Sendable {
     private static let stores = Locked(Stores())
     private static let lastEdition = Locked<UInt64>(0)
 
-    private static func edition(of roots: TrustPolicy.Roots) -> UInt64? {
-        switch roots {
-        // The system's roots are read once and kept.
-        case .system, .pem: nil
-        case .file, .directory:
-            lastEdition.withLock { last in
-                last += 1
-                return last
+    private static func edition(of sources: [TrustPolicy.Roots]) -> UInt64? {
+        let mayChange = sources.contains { roots in
+            switch roots {
+            // The system's roots are read once and kept.
+            case .system, .pem: false
+            case .file, .directory: true
             }
+        }
+        guard mayChange else { return nil }
+        return lastEdition.withLock { last in
+            last += 1
+            return last
         }
     }
 

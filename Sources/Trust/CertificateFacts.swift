@@ -25,6 +25,8 @@ public struct CertificateFacts: Sendable, Hashable {
     public var isCA: Bool
     /// What only the chain rules look at.
     package var particulars = CertificateParticulars()
+    /// The whole certificate in DER; empty where nobody has it.
+    public var der: [UInt8] = []
 
     public init(
         subject: String, issuer: String, dnsNames: [[UInt8]], ipAddresses: [[UInt8]],

@@ -19,6 +19,10 @@ package struct ChainEvidence: Sendable, Hashable {
     package let refusal: Refusal?
     /// A second opinion: whether the library's own matcher accepts the host, too.
     package let libraryAcceptsName: Bool
+    /// Where the root of a verified chain comes from.
+    package var root = RootOrigin.policy
+    /// The chain as the peer sent it, where somebody asked to keep it: for reports alone.
+    package var served: [CertificateFacts] = []
 
     package init(
         chain: [CertificateFacts], refusal: Refusal? = nil, libraryAcceptsName: Bool = true
@@ -36,8 +40,9 @@ package struct ChainEvidence: Sendable, Hashable {
 ///    certificate valid now. No pin and no name outweighs a bad chain. Source: RFC 7469 §2.6.
 /// 2. The name: see ``NameMatcher``; the TLS library's matcher has to agree.
 /// 3. The pins: where the policy pins the host, one certificate of the *verified* chain has a
-///    pinned key. A certificate that the peer merely sent along counts for nothing: anyone can
-///    append the pinned certificate to a chain of his own.
+///    pinned key, or the rule says in so many words what else will do; see ``PinOutcome``. A
+///    certificate that the peer merely sent along counts for nothing: anyone can append the pinned
+///    certificate to a chain of his own.
 package struct ChainJudge: Sendable {
     package let policy: TrustPolicy
     package let fingerprint: PolicyFingerprint
@@ -70,10 +75,10 @@ package struct ChainJudge: Sendable {
         }
         let validUntil = try validity(of: evidence.chain, now: now, facts: facts)
         let matchedName = try name(host: host, evidence: evidence, facts: facts)
-        let matchedPin = try pin(host: host, chain: evidence.chain, facts: facts)
+        let pinning = try pinning(host: host, evidence, now: now, facts: facts)
         return VerifiedPeer.assertion(
-            host: host, chain: evidence.chain, matchedName: matchedName, matchedPin: matchedPin,
-            policy: fingerprint, validUntil: validUntil)
+            host: host, evidence, matchedName: matchedName, pinning: pinning,
+            until: VerifiedPeer.Term(policy: fingerprint, validUntil: validUntil))
     }
 
     /// Judges a proof anew: whether it still holds now, for this host, under this policy.
@@ -93,7 +98,10 @@ package struct ChainJudge: Sendable {
                 : "the connection was verified for \(peer.host)"
             throw TrustFailure(code: .policyChanged, facts: facts)
         }
-        return try judge(host: host, evidence: ChainEvidence(chain: peer.chain), now: now)
+        var evidence = ChainEvidence(chain: peer.chain)
+        evidence.root = peer.root
+        if case .mismatched(let mismatch) = peer.pinning { evidence.served = mismatch.served }
+        return try judge(host: host, evidence: evidence, now: now)
     }
 
     /// The earliest `notAfter`. Both ends of a validity period belong to it. Source: RFC 5280
@@ -137,14 +145,15 @@ package struct ChainJudge: Sendable {
         }
     }
 
-    private func pin(
-        host: Host, chain: [CertificateFacts], facts: TrustFailure.Facts
-    ) throws(TrustFailure) -> Pin? {
-        guard let (pattern, pins) = policy.pins.pins(for: host) else { return nil }
-        if let matched = chain.first(where: { pins.contains($0.pin) }) { return matched.pin }
-        var facts = facts
-        facts.configuredPins = pins
-        facts.pinPattern = pattern.description
-        throw TrustFailure(code: .noPinMatched, facts: facts)
+    private func pinning(
+        host: Host, _ evidence: ChainEvidence, now: WallTime, facts: TrustFailure.Facts
+    ) throws(TrustFailure) -> PinOutcome {
+        do { return try policy.pins.outcome(for: host, evidence, now: now) } catch {
+            var facts = facts
+            facts.configuredPins = error.mismatch.rule.sortedPins
+            facts.pinPattern = error.mismatch.pattern.description
+            facts.mismatch = error.mismatch
+            throw TrustFailure(code: error.code, facts: facts)
+        }
     }
 }

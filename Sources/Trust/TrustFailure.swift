@@ -34,6 +34,9 @@ public struct TrustFailure: Error, Sendable, Hashable, CustomStringConvertible {
         public static let badCertificate = Code("bad_certificate", "RFC 5280 §4")
         public static let noCertificate = Code("no_certificate", "RFC 8446 §4.4.2")
         public static let noPinMatched = Code("no_pin_matched", "RFC 7469 §2.6")
+        public static let pinsExpired = Code("pins_expired", "the pin policy: whenExpired")
+        public static let userRootRefused = Code(
+            "user_root_refused", "the pin policy: userRoots")
         public static let policyChanged = Code("policy_changed", "this library")
         public static let unexpected = Code("unexpected", "this library")
     }
@@ -46,6 +49,8 @@ public struct TrustFailure: Error, Sendable, Hashable, CustomStringConvertible {
         public var configuredPins: [Pin] = []
         /// The pattern whose pins apply: `**.example.com`.
         public var pinPattern: String?
+        /// The rule that refused, where one did.
+        public var mismatch: PinMismatch?
         public var now: WallTime?
         /// The TLS library's own words, for example `certificate has expired`.
         public var detail: String?

@@ -2,8 +2,12 @@ internal import HTTPDNSNames
 
 /// The message for people: what failed, what was presented, what was configured, what to do next.
 extension TrustFailure {
-    var message: String {
-        var lines = [headline]
+    var message: String { message(route: nil) }
+
+    /// The same with the way to the peer in the first line: `connected to 203.0.113.7, an address
+    /// given by google`. The caller's words: no part of a verdict knows an address.
+    package func message(route: String?) -> String {
+        var lines = [route.map { headline(with: $0) } ?? headline]
         if let detail = facts.detail { lines.append("  Found:            \(detail)") }
         let namesWhoAnswered: [Code] = [.wrongName, .malformedName, .unknownIssuer, .selfSigned]
         if namesWhoAnswered.contains(code), let leaf = facts.chain.first {
@@ -18,13 +22,32 @@ extension TrustFailure {
         }
         lines.append("  Rule:             \(code.rule)")
         lines.append(advice)
+        if code == .noPinMatched { lines += whatToPaste }
         return lines.joined(separator: "\n")
+    }
+
+    private func headline(with route: String) -> String {
+        headline.last == "." ? headline.dropLast() + " (\(route))." : headline + " (\(route))"
+    }
+
+    /// The entry as it would have to be if the new key is meant: its pin, and what was configured.
+    private var whatToPaste: [String] {
+        guard let leaf = facts.chain.first, let pattern = facts.pinPattern else { return [] }
+        let pins = ([leaf.pin] + facts.configuredPins).map { "\"\($0)\"" }
+            .joined(separator: ", ")
+        return [
+            "  Policy file:      {\"pattern\": \"\(pattern)\", \"pins\": [\(pins)]}",
+            "  Swift:            try policy.pins.add([\(pins)], for: \"\(pattern)\")",
+        ]
     }
 
     private var headline: String {
         let host = facts.host
         switch code {
         case .noPinMatched: return "No pin matched for \(host)."
+        case .pinsExpired: return "The pins of \(host) have expired\(pinExpiry)."
+        case .userRootRefused:
+            return "The certificate of \(host) leads to a root that was added to this machine."
         case .wrongName: return "The certificate is not for \(host)."
         case .badReferenceName: return "\(host) is not a name a certificate could prove."
         case .malformedName: return "The certificate for \(host) contains a malformed name."
@@ -53,8 +76,14 @@ extension TrustFailure {
     private var advice: String {
         switch code {
         case .noPinMatched:
-            "If the key was rotated on purpose, add the first line's pin; otherwise treat this as "
+            "If the key was rotated on purpose, paste one of these; otherwise treat this as "
                 + "interception."
+        case .pinsExpired:
+            "Renew the pin policy: its rule for \(facts.pinPattern ?? "this host") fails closed. "
+                + "Check this machine's clock, too."
+        case .userRootRefused:
+            "A proxy that reads along looks like this. If it may, the rule's userRoots has to say "
+                + "so; nothing was sent to it."
         case .wrongName:
             "Check that the address belongs to \(facts.host): this is what a hijacked name looks "
                 + "like."
@@ -75,8 +104,17 @@ extension TrustFailure {
     }
 
     private var chainTitle: String {
-        [.noPinMatched, .wrongName, .malformedName, .policyChanged].contains(code)
-            ? "Verified chain:" : "Chain:"
+        let judgedLast: [Code] = [
+            .noPinMatched, .pinsExpired, .userRootRefused, .wrongName, .malformedName,
+            .policyChanged,
+        ]
+        return judgedLast.contains(code) ? "Verified chain:" : "Chain:"
+    }
+
+    /// ` (2026-01-01T00:00:00Z; now 2026-…)`.
+    private var pinExpiry: String {
+        guard let expiry = facts.mismatch?.rule.expiry, let now = facts.now else { return "" }
+        return " (\(expiry.at.iso8601); now \(now.iso8601))"
     }
 
     /// ` (2025-01-01T00:00:00Z, now 2026-…)`: the first bound in the chain that `now` breaks.

@@ -25,6 +25,12 @@ public struct TrustPolicy: Sendable, Hashable {
     }
 
     public var roots: Roots = .system
+    /// Roots that the owner of a machine added beside ``roots``: a company's, a debugging proxy's.
+    /// A chain may lead to them as well; what pins then mean says ``PinRule/userRoots``.
+    ///
+    /// With the system's roots, those count as added, too, that `update-ca-certificates` and its like
+    /// take from the machine's local folder (`/usr/local/share/ca-certificates`).
+    public var userRoots: Roots?
     public var pins = PinSet()
     public var minimumTLS = TLSVersion.tls12
     /// Starts as `publicWeb` with the system's roots, as `privateAuthority` with given ones.
@@ -44,7 +50,8 @@ public struct TrustPolicy: Sendable, Hashable {
         return PolicyFingerprint(
             text:
                 "tls>=\(minimumTLS.rawValue) \(profile.rawValue) "
-                + "pins:\(pinText.utf8.count):\(pinText) roots:\(roots.identity)")
+                + "pins:\(pinText.utf8.count):\(pinText) "
+                + "users:\(userRoots?.identity ?? "none") roots:\(roots.identity)")
     }
 }
 

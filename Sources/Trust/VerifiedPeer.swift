@@ -11,31 +11,44 @@ public struct VerifiedPeer: Sendable, Hashable {
     public let chain: [CertificateFacts]
     /// The SAN entry that matched, as text.
     public let matchedName: String
-    /// The configured pin that matched; nil when no pins apply to this host.
-    public let matchedPin: Pin?
+    /// What the pins had to say.
+    public let pinning: PinOutcome
+    /// Where the root of the chain comes from.
+    public let root: RootOrigin
     public let policy: PolicyFingerprint
     /// The earliest `notAfter` of the chain: the proof is void after it.
     public let validUntil: WallTime
 
+    /// The configured pin that matched; nil when none had to, or when the rule only reports.
+    public var matchedPin: Pin? {
+        if case .matched(let pin, _) = pinning { pin } else { nil }
+    }
+
+    /// Under which policy a proof holds, and until when.
+    struct Term {
+        let policy: PolicyFingerprint
+        let validUntil: WallTime
+    }
+
     /// The one place where trust is asserted; see ``ChainJudge``.
     static func assertion(
-        host: Host, chain: [CertificateFacts], matchedName: String, matchedPin: Pin?,
-        policy: PolicyFingerprint, validUntil: WallTime
+        host: Host, _ evidence: ChainEvidence, matchedName: String, pinning: PinOutcome,
+        until term: Term
     ) -> VerifiedPeer {
         VerifiedPeer(
-            host: host, chain: chain, matchedName: matchedName, matchedPin: matchedPin,
-            policy: policy, validUntil: validUntil)
+            host: host, evidence, matchedName: matchedName, pinning: pinning, until: term)
     }
 
     private init(
-        host: Host, chain: [CertificateFacts], matchedName: String, matchedPin: Pin?,
-        policy: PolicyFingerprint, validUntil: WallTime
+        host: Host, _ evidence: ChainEvidence, matchedName: String, pinning: PinOutcome,
+        until term: Term
     ) {
         self.host = host
-        self.chain = chain
+        chain = evidence.chain
         self.matchedName = matchedName
-        self.matchedPin = matchedPin
-        self.policy = policy
-        self.validUntil = validUntil
+        self.pinning = pinning
+        root = evidence.root
+        policy = term.policy
+        validUntil = term.validUntil
     }
 }

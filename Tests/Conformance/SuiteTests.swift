@@ -8,6 +8,7 @@ import Testing
         arguments: [
             "dns-packets", "doh-vectors", "url-target", "redirect-method", "ip-literal", "psl",
             "cookie-http-state", "cookie-via-ip", "pin-check",
+            "pin-policy",
         ])
     func `Every case passes, but those with a reason, and none of those does`(
         suite: String

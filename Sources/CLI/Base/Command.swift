@@ -62,6 +62,8 @@ extension Command {
     package static let all: [Command] = [
         .lookup,
         .fetch,
+        .verify,
+        .pins,
         .resolvers,
         .conformance,
     ]

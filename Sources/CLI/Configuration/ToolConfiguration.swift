@@ -148,7 +148,9 @@ package struct ResolverTrust: Sendable, Hashable {
     /// As a policy for the one who answers.
     package func policy(for host: Host?) -> TrustPolicy {
         var policy = TrustPolicy(roots: rootFile.map { .file($0) } ?? .system)
-        if let host, !pins.isEmpty { policy.pins.add(pins, for: HostPattern(exactly: host)) }
+        if let host, !pins.isEmpty {
+            policy.pins.set(withoutBackup: pins, for: HostPattern(exactly: host))
+        }
         return policy
     }
 }

@@ -74,9 +74,8 @@ package enum ConformanceAdapter {
     }
 
     private static let operations: [String: Operation] =
-        [nameOperations, exchangeOperations, trustOperations, cacheOperations].reduce(into: [:]) {
-            $0.merge($1) { $1 }
-        }
+        [nameOperations, exchangeOperations, trustOperations, pinOperations, cacheOperations]
+        .reduce(into: [:]) { $0.merge($1) { $1 } }
 
     static func skipped(_ reason: String) -> JSONObject { ["skip": .string(reason)] }
 

@@ -99,11 +99,11 @@ extension ConformanceAdapter {
 
     private static func rules(
         _ policy: ConformanceRequest
-    ) throws(ConformanceRequest.Fault) -> [TrustOperations.PinRule] {
-        var rules: [TrustOperations.PinRule] = []
+    ) throws(ConformanceRequest.Fault) -> [TrustOperations.PinnedDomain] {
+        var rules: [TrustOperations.PinnedDomain] = []
         for domain in policy.members.names {
             guard let entry = try policy.object(domain) else { continue }
-            var rule = TrustOperations.PinRule(
+            var rule = TrustOperations.PinnedDomain(
                 domain: domain, pins: try entry.texts("spki_sha256"),
                 includesSubdomains: try entry.flag("include_subdomains"),
                 isEnforced: try entry.flag("enforce", absent: true),

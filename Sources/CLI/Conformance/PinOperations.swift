@@ -4,7 +4,7 @@ internal import HTTPDNSTrust
 
 extension TrustOperations {
     /// One entry of a TrustKit-style pin policy, for a domain.
-    package struct PinRule: Sendable, Hashable {
+    package struct PinnedDomain: Sendable, Hashable {
         package var domain: String
         package var pins: [String]
         package var includesSubdomains: Bool
@@ -33,19 +33,19 @@ extension TrustOperations {
     }
 
     /// `chain` as the peer sent it: what counts is what can be verified of it.
-    package static func checkPins(_ chain: Chain, host: String, rules: [PinRule]) -> PinDecision {
+    package static func checkPins(_ chain: Chain, host: String, rules: [PinnedDomain])
+        -> PinDecision
+    {
         do {
             let host = try parsed(Reference(kind: "auto", value: host))
             let leaf = try single(chain.leaf)
             let time = try moment(chain.time, leaf: leaf)
-            let applying = rules.filter { $0.expires.map { time.secondsSince1970 <= $0 } ?? true }
-            let pins = try pinSet(applying)
-            guard let (pattern, _) = pins.pins(for: host) else { return .notPinned }
-            let enforced = applying.filter { pattern.description == $0.pattern }
-                .allSatisfy(\.isEnforced)
-            // What is not enforced does not block; the chain and the name still have to do.
+            let pins = try pinSet(rules)
+            guard let rule = pins.match(for: host)?.rule,
+                rule.expiry.map({ time <= $0.at }) ?? true
+            else { return .notPinned }
             let policy = TrustPolicy(
-                roots: .pem(chain.roots.joined(separator: "\n")), pins: enforced ? pins : PinSet())
+                roots: .pem(chain.roots.joined(separator: "\n")), pins: pins)
             let verifier = try OpenSSLVerifier(policy: policy)
             _ = try verifier.verify(
                 leaf: leaf, intermediates: try chain.intermediates.map { try single($0) },
@@ -57,7 +57,7 @@ extension TrustOperations {
     /// One real TLS connection to `port` of 127.0.0.1; accepted only when the handshake, the
     /// certificate and the pins all did.
     package static func connect(
-        port: UInt16, host: Reference, chain: Chain, rules: [PinRule] = [],
+        port: UInt16, host: Reference, chain: Chain, rules: [PinnedDomain] = [],
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false }
     ) -> Answer {
         if host.kind == "RFC822" { return .skipped("only hosts are judged") }
@@ -83,16 +83,26 @@ extension TrustOperations {
         }
     }
 
-    private static func pinSet(_ rules: [PinRule]) throws -> PinSet {
+    private static func pinSet(_ rules: [PinnedDomain]) throws -> PinSet {
         var pins = PinSet()
         for rule in rules {
-            try pins.add(rule.isExcluded ? [] : rule.pins, for: rule.pattern)
+            guard !rule.isExcluded else {
+                try pins.exempt(rule.pattern)
+                continue
+            }
+            var added = PinRule(try rule.pins.map { try Pin($0) }, backup: .waived)
+            // What is not enforced does not block; the chain and the name still have to do.
+            added.enforcement = rule.isEnforced ? .enforce : .reportOnly
+            added.expiry = rule.expires.map {
+                PinRule.Expiry(at: WallTime(secondsSince1970: $0), then: .unpinned)
+            }
+            try pins.add(added, for: HostPattern(rule.pattern))
         }
         return pins
     }
 }
 
-extension TrustOperations.PinRule {
+extension TrustOperations.PinnedDomain {
     /// A domain includes itself and all below it, or is itself only.
     fileprivate var pattern: String { includesSubdomains ? "**." + domain : domain }
 }

@@ -13,9 +13,6 @@ extension OptionRule {
     static let resolve = OptionRule(
         "resolve", value: "HOST:IP[,IP]", isRepeatable: true,
         "these addresses instead of asking; never another identity")
-    static let fetchPin = OptionRule(
-        "pin", value: "[HOST=]sha256/…", isRepeatable: true,
-        "the key that the verified chain must hold; HOST may be *.name or **.name")
     static let include = OptionRule(
         "include", letter: "i", "the head of the answer, too, before the body")
     static let noFollow = OptionRule("no-follow", "hand over a redirect instead of following it")
@@ -28,7 +25,7 @@ extension Command {
     package static let fetch = Command(
         "fetch", summary: "one request through resolve, rewrite and verify", usage: "URL",
         options: [
-            .request, .header, .data, .output, .resolver, .resolve, .cacert, .fetchPin, .include,
+            .request, .header, .data, .output, .resolver, .resolve, .cacert, .verifyPin, .include,
             .noFollow, .maxRedirects, .timeout, .json, .verbose, .config,
         ] + ResolverArguments.options,
         details: details

@@ -44,7 +44,7 @@ package struct FetchPlan: Sendable {
             arguments, try ResolverArguments(named, arguments, configuration, console))
         overrides = configuration.overrides.merging(try FetchPlan.overrides(arguments)) { $1 }
         self.configuration = configuration
-        trust = try FetchPlan.trust(arguments, for: url.origin.host)
+        trust = try arguments.trustPolicy(for: url.origin.host)
         file = arguments.value(.output).flatMap { $0 == "-" ? nil : $0 }
         includesHead = arguments.has(.include)
         isJSON = arguments.has(.json)
@@ -129,30 +129,6 @@ package struct FetchPlan: Sendable {
             }
         }
         return overrides
-    }
-
-    private static func trust(
-        _ arguments: ParsedArguments, for host: Host
-    ) throws(CommandFault) -> TrustPolicy {
-        var policy = TrustPolicy(roots: arguments.value(.cacert).map { .file($0) } ?? .system)
-        for text in arguments.values(.fetchPin) {
-            let (pattern, pin) = split(pin: text)
-            do throws(PinSetError) {
-                try policy.pins.add([pin], for: pattern ?? host.description)
-            } catch {
-                throw .usage("--pin \(quoted(text)): \(error)")
-            }
-        }
-        return policy
-    }
-
-    /// `HOST=pin` or a pin alone. Base64 has its `=` at the end, behind any `/`.
-    private static func split(pin text: String) -> (pattern: String?, pin: String) {
-        guard let equals = text.firstIndex(of: "="), !text[..<equals].contains("/") else {
-            return (nil, text)
-        }
-        let pin = text[text.index(after: equals)...]
-        return pin.isEmpty || pin == "=" ? (nil, text) : (String(text[..<equals]), String(pin))
     }
 
     /// A provider's own servers have certificates of the public web, whatever the origin has.

@@ -181,7 +181,7 @@ extension FetchRendering {
             rows.append(("issuer", leaf.issuer))
             rows.append(("valid", "until \(leaf.notAfter.iso8601)"))
         }
-        rows.append(("pin", peer.matchedPin.map { "\($0) matched" } ?? "none is set for this host"))
+        rows.append(("pin", peer.pinning.phrase))
         return rows
     }
 

@@ -1,8 +1,6 @@
 internal import HTTPDNS
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
-internal import HTTPDNSLookup
-internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 
 /// One `fetch`: puts the library together, sends, and passes the body on as it arrives.
@@ -26,33 +24,11 @@ struct FetchRun {
     }
 
     private func assembled() async throws(CommandFault) -> HTTPDNS {
-        var configuration = HTTPDNSConfiguration()
-        configuration.overrides = plan.overrides
-        configuration.trust = plan.trust
-        configuration.resolverOptions = plan.configuration.resolverOptions
-        let patience = plan.timeout ?? ExchangeLimits().resolve
-        let deadline = SystemMonotonicClock().now().adding(
-            milliseconds: Int64(patience / .milliseconds(1)))
-        let maker = BackendMaker(console: console)
-        configuration.resolvers = []
-        try await ConfiguredRoutes(
-            configuration: plan.configuration, maker: maker, console: console, deadline: deadline
-        ).apply(to: &configuration)
-        for resolver in plan.resolvers.resolvers {
-            do throws(QueryFailure) {
-                configuration.customResolvers.append(
-                    try await maker.backend(for: resolver, deadline: deadline).backend)
-            } catch {
-                if case .misconfigured(let why) = error {
-                    throw .usage("resolver \(resolver.description): \(why)")
-                }
-                throw CommandFault(
-                    "resolver \(resolver.description): \(error)", code: LookupTrouble(error).code)
-            }
-        }
-        do throws(SetupFault) { return try HTTPDNS(configuration) } catch {
-            throw .usage("\(error)")
-        }
+        try await ClientAssembly(
+            configuration: plan.configuration, resolvers: plan.resolvers,
+            overrides: plan.overrides, trust: plan.trust,
+            patience: plan.timeout ?? ExchangeLimits().resolve, console: console
+        ).httpdns()
     }
 
     private func exchanged(_ client: HTTPDNSClient, _ sink: inout BodySink) async -> Outcome {

@@ -39,12 +39,18 @@ package struct FetchTrouble: Error, Sendable, Hashable {
         ("cancelled", "interrupted", .interrupted),
     ]
 
+    static func exitCode(_ failure: ResolutionFailure) -> ExitCode {
+        switch failure {
+        case .negative(let answer):
+            if case .serverFailure = answer.outcome { .serverFailure } else { .negative }
+        case .failed(let failure): LookupTrouble(failure).code
+        }
+    }
+
     private static func exitCode(_ failure: ExchangeFailure) -> ExitCode {
         switch failure.cause {
         case .untrusted: .negative
-        case .notResolved(.negative(let answer)):
-            if case .serverFailure = answer.outcome { .serverFailure } else { .negative }
-        case .notResolved(.failed(let failure)): LookupTrouble(failure).code
+        case .notResolved(let failure): exitCode(failure)
         case .connectionLost(_, let hadResponse): hadResponse ? .serverFailure : .noReply
         default: codes.first { $0.label == failure.label }?.code ?? .serverFailure
         }

@@ -21,7 +21,8 @@ import Testing
         var policy = TrustPolicy()
         if !pins.isEmpty {
             try policy.pins.add(
-                pins.map { TrustFixtures.pin($0) }, for: HostPattern("**.example.com"))
+                pins.map { TrustFixtures.pin($0) }, for: HostPattern("**.example.com"),
+                backup: .waived)
         }
         return ChainJudge(policy: policy)
     }
@@ -137,7 +138,8 @@ import Testing
         policies.append(changed)
         for (pattern, pin) in [("a.test", 1), ("a.test", 2), ("*.a.test", 1), ("**.a.test", 1)] {
             changed = TrustPolicy()
-            try changed.pins.add([TrustFixtures.pin(UInt8(pin))], for: HostPattern(pattern))
+            try changed.pins.add(
+                [TrustFixtures.pin(UInt8(pin))], for: HostPattern(pattern), backup: .waived)
             policies.append(changed)
         }
         #expect(Set(policies.map(\.fingerprint)).count == policies.count)
@@ -147,9 +149,11 @@ import Testing
         var first = TrustPolicy()
         var second = TrustPolicy()
         let patterns = try ["a.test", "*.b.test", "**.c.test"].map { try HostPattern($0) }
-        for pattern in patterns { first.pins.add([1, 2].map(TrustFixtures.pin), for: pattern) }
+        for pattern in patterns {
+            try first.pins.add([1, 2].map(TrustFixtures.pin), for: pattern)
+        }
         for pattern in patterns.reversed() {
-            second.pins.add([2, 1].map(TrustFixtures.pin), for: pattern)
+            try second.pins.add([2, 1].map(TrustFixtures.pin), for: pattern)
         }
         #expect(first.fingerprint == second.fingerprint)
     }

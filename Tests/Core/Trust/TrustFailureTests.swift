@@ -20,6 +20,8 @@ import Testing
         facts.configuredPins = [TrustFixtures.pin(4), TrustFixtures.pin(8)]
         facts.pinPattern = "**.example.com"
         let message = TrustFailure(code: .noPinMatched, facts: facts).description
+        let pins = ([0, 4, 8] as [UInt8]).map { "\"\(TrustFixtures.pin($0))\"" }
+            .joined(separator: ", ")
         #expect(
             message == """
                 No pin matched for api.example.com.
@@ -31,8 +33,10 @@ import Testing
                                     sha256/CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=   \
                 (**.example.com)
                   Rule:             RFC 7469 §2.6
-                If the key was rotated on purpose, add the first line's pin; otherwise treat \
-                this as interception.
+                If the key was rotated on purpose, paste one of these; otherwise treat this as \
+                interception.
+                  Policy file:      {"pattern": "**.example.com", "pins": [\(pins)]}
+                  Swift:            try policy.pins.add([\(pins)], for: "**.example.com")
                 """)
     }
 

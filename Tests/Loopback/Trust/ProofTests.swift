@@ -32,7 +32,7 @@ import Testing
         let handshake = try Handshake(verifier, host: host, sending: [leaf])
         #expect(code(of: verifier, on: handshake.client, for: host) == nil)
         var stricter = policy
-        try stricter.pins.add([root.pin()], for: "api.example.com")
+        try stricter.pins.add([root.pin()], for: "api.example.com", backup: .waived)
         let other = try OpenSSLVerifier(policy: stricter)
         #expect(code(of: other, on: handshake.client, for: host) == .policyChanged)
         let sibling = Host.name(try HostName("www.example.com"))

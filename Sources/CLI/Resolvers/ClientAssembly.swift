@@ -1,0 +1,46 @@
+internal import HTTPDNS
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSTrust
+
+/// Puts the library together as a command's options and the configuration file say.
+struct ClientAssembly {
+    var configuration: ToolConfiguration
+    var resolvers: ResolverArguments
+    var overrides: [HostName: [IPAddress]] = [:]
+    var trust = TrustPolicy()
+    /// For finding the addresses of resolvers.
+    var patience: Duration
+    let console: Console
+
+    /// - Throws: ``CommandFault``.
+    func httpdns() async throws(CommandFault) -> HTTPDNS {
+        var settings = HTTPDNSConfiguration()
+        settings.overrides = overrides
+        settings.trust = trust
+        settings.resolverOptions = configuration.resolverOptions
+        let deadline = SystemMonotonicClock().now().adding(
+            milliseconds: Int64(patience / .milliseconds(1)))
+        let maker = BackendMaker(console: console)
+        settings.resolvers = []
+        try await ConfiguredRoutes(
+            configuration: configuration, maker: maker, console: console, deadline: deadline
+        ).apply(to: &settings)
+        for resolver in resolvers.resolvers {
+            do throws(QueryFailure) {
+                settings.customResolvers.append(
+                    try await maker.backend(for: resolver, deadline: deadline).backend)
+            } catch {
+                if case .misconfigured(let why) = error {
+                    throw .usage("resolver \(resolver.description): \(why)")
+                }
+                throw CommandFault(
+                    "resolver \(resolver.description): \(error)", code: LookupTrouble(error).code)
+            }
+        }
+        do throws(SetupFault) { return try HTTPDNS(settings) } catch {
+            throw .usage("\(error)")
+        }
+    }
+}

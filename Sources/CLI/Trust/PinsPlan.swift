@@ -1,0 +1,156 @@
+internal import HTTPDNSJSON
+internal import HTTPDNSNames
+internal import HTTPDNSOpenSSLTrust
+internal import HTTPDNSPinPolicy
+internal import HTTPDNSPlatform
+internal import HTTPDNSTrust
+
+/// `httpdns pins plan`.
+enum PinsPlan {
+    /// What comes next: the chain or the keys of one file.
+    private struct Next {
+        let file: String
+        /// Pins that the verified chain will have, each with the name of its certificate.
+        let keys: [(pin: Pin, name: String)]
+        /// Nil where the file has no certificate: it may be for any host.
+        let leaf: CertificateFacts?
+    }
+
+    private struct Outlook {
+        let pattern: HostPattern
+        let rule: PinRule
+        var survives: Bool
+        var reason: String
+        var files: [String]
+        var warnings: [String] = []
+    }
+
+    static func run(
+        _ words: [String], _ arguments: ParsedArguments, _ console: Console
+    ) throws(CommandFault) -> ExitCode {
+        let pins = try PinFile.policy(arguments, console).pins
+        let files = arguments.values(.next) + words
+        guard arguments.has(.next) else {
+            throw .usage("--next FILE is missing: the certificates or public keys that come next")
+        }
+        for rule in [OptionRule.connect, .resolver] where arguments.has(rule) {
+            throw .usage("--\(rule.name) means nothing for plan: nobody is connected to")
+        }
+        let moment = try arguments.moment() ?? SystemWallClock().now()
+        var chains: [Next] = []
+        for file in files { chains.append(try next(file, arguments, at: moment)) }
+        var outlooks: [Outlook] = []
+        for pattern in pins.patterns {
+            guard let rule = pins.rule(under: pattern) else { continue }
+            let applying = chains.filter { speaks($0, for: pattern) }
+            outlooks.append(outlook(pattern, rule, applying, at: moment))
+        }
+        for outlook in outlooks { report(outlook, arguments, console) }
+        for chain in chains where !pins.patterns.contains(where: { speaks(chain, for: $0) }) {
+            console.note("note: \(chain.file) is for no host of the policy")
+        }
+        return outlooks.allSatisfy(\.survives) ? .succeeded : .negative
+    }
+
+    private static func next(
+        _ file: String, _ arguments: ParsedArguments, at moment: WallTime
+    ) throws(CommandFault) -> Next {
+        let found = try PinFile.keys(file)
+        let certificates = found.compactMap(\.certificate)
+        var keys = found.map { ($0.pin, $0.subject.isEmpty ? $0.kind.rawValue : $0.subject) }
+        let leaf = certificates.first.flatMap { try? CertificateReader.facts(of: $0) }
+        if let first = certificates.first, let leaf, arguments.has(.cacert) {
+            let policy = TrustPolicy(roots: arguments.value(.cacert).map { .file($0) } ?? .system)
+            let chains: ChainVerifier
+            do throws(TrustSetupError) { chains = try ChainVerifier(policy: policy) } catch {
+                throw .usage("\(error)")
+            }
+            let within = max(leaf.notBefore, min(moment, leaf.notAfter))
+            let evidence = chains.evidence(
+                leaf: first, intermediates: Array(certificates.dropFirst()), host: nil,
+                time: within)
+            if let refusal = evidence.refusal {
+                throw .usage("\(quoted(file)) leads to no root of --cacert: \(refusal.detail)")
+            }
+            keys = evidence.chain.map { ($0.pin, $0.subject) }
+        }
+        return Next(file: file, keys: keys.map { (pin: $0.0, name: $0.1) }, leaf: leaf)
+    }
+
+    /// Whether what comes next may be for hosts of a pattern.
+    private static func speaks(_ next: Next, for pattern: HostPattern) -> Bool {
+        guard let leaf = next.leaf else { return true }
+        if case .exact(let host) = pattern.form {
+            if case .matched = NameMatcher().match(host, leaf) { return true }
+            return false
+        }
+        return leaf.dnsNames.contains { entry in
+            let text = String(decoding: entry, as: UTF8.self)
+            let name = text.hasPrefix("*.") ? "any." + text.dropFirst(2) : text
+            guard let host = try? HostName(name) else { return false }
+            return pattern.matches(.name(host))
+        }
+    }
+
+    private static func outlook(
+        _ pattern: HostPattern, _ rule: PinRule, _ applying: [Next], at moment: WallTime
+    ) -> Outlook {
+        var outlook = Outlook(
+            pattern: pattern, rule: rule, survives: true, reason: "", files: applying.map(\.file))
+        guard !applying.isEmpty else {
+            outlook.reason = "nothing that comes next is for it"
+            return outlook
+        }
+        if let expiry = rule.expiry, expiry.at < moment {
+            outlook.survives = expiry.then != .failClosed || rule.enforcement == .reportOnly
+            outlook.reason = "its pins end before, at \(expiry.at.iso8601): \(expiry.then.rawValue)"
+            return outlook
+        }
+        var matched: [String] = []
+        for next in applying {
+            guard let key = next.keys.first(where: { rule.pins.contains($0.pin) }) else {
+                outlook.survives = rule.enforcement == .reportOnly
+                outlook.reason =
+                    "no pinned key is in \(next.file)"
+                    + (outlook.survives ? ", but the rule only reports" : advice(next))
+                return outlook
+            }
+            matched.append("\(key.pin) (\(key.name.prefix(200)))")
+        }
+        outlook.reason = "by " + matched.joined(separator: ", ")
+        let used = Set(applying.flatMap { $0.keys.map(\.pin) })
+        if rule.pins.isSubset(of: used) {
+            outlook.warnings.append("no backup is left after it: every pin is then in use")
+        }
+        return outlook
+    }
+
+    private static func advice(_ next: Next) -> String {
+        guard let key = next.keys.first else { return "" }
+        let root = next.leaf == nil ? "" : "; where a root is pinned, name it with --cacert"
+        return ": ship a policy with \(key.pin) first, and wait until clients have it" + root
+    }
+
+    private static func report(
+        _ outlook: Outlook, _ arguments: ParsedArguments, _ console: Console
+    ) {
+        if arguments.has(.json) {
+            console.print(json: [
+                "pattern": .string(outlook.pattern.description),
+                "survives": .bool(outlook.survives), "reason": .string(outlook.reason),
+                "next": .array(outlook.files.map { .string($0) }),
+                "pins": .array(outlook.rule.sortedPins.map { .string($0.description) }),
+                "warnings": .array(outlook.warnings.map { .string($0) }),
+            ])
+            return
+        }
+        let paint = console.outputPaint
+        let word =
+            outlook.files.isEmpty
+            ? paint.dim("untouched") : outlook.survives ? paint.green("yes") : paint.red("NO")
+        console.print("\(outlook.pattern): \(word): \(outlook.reason.printable)")
+        for warning in outlook.warnings {
+            console.print("  " + paint.yellow("warning") + ": " + warning)
+        }
+    }
+}

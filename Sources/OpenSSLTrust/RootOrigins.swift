@@ -1,0 +1,74 @@
+internal import CHTTPDNSOpenSSL
+internal import HTTPDNSTrust
+
+/// Tells roots that somebody added to this machine from those that came with it.
+struct RootOrigins: Sendable {
+    /// Roots that are the policy's own, whoever added them as well.
+    private let policy: RootStore?
+    private let added: RootStore?
+    private let local: LocalRoots?
+
+    /// - Throws: ``TrustSetupError``.
+    init(_ policy: TrustPolicy) throws(TrustSetupError) {
+        if let roots = policy.userRoots {
+            added = try RootStore.shared(roots)
+            self.policy = try RootStore.shared(policy.roots)
+        } else {
+            added = nil
+            self.policy = nil
+        }
+        local = policy.roots == .system ? LocalRoots.shared : nil
+    }
+
+    func origin(of root: CertificateFacts?) -> RootOrigin {
+        guard added != nil || local?.isEmpty == false, let root,
+            let certificate = try? Certificate(der: root.der)
+        else { return .policy }
+        if let local, local.holds(certificate) { return .user }
+        guard let added, added.holds(certificate), policy?.holds(certificate) != true else {
+            return .policy
+        }
+        return .user
+    }
+}
+
+extension RootStore {
+    func holds(_ certificate: Certificate) -> Bool {
+        chttpdns_store_holds(raw, certificate.raw) == 1
+    }
+}
+
+/// The certificates that the machine's owner has put where the tools that make the system's bundle look
+/// for them. Read once: a process keeps the system's roots as it found them, too.
+final class LocalRoots: @unchecked Sendable {
+    // Safety: an X509_STORE locks itself; it is not configured after `init`.
+    private let raw: OpaquePointer?
+    let isEmpty: Bool
+
+    static let shared = LocalRoots(folders: usualFolders)
+
+    init(folders: [String]) {
+        raw = X509_STORE_new()
+        var count: Int32 = 0
+        if let raw {
+            for folder in folders { count += chttpdns_store_add_folder(raw, folder, Self.depth) }
+        }
+        isEmpty = count == 0
+    }
+
+    deinit { X509_STORE_free(raw) }
+
+    func holds(_ certificate: Certificate) -> Bool {
+        guard let raw else { return false }
+        return chttpdns_store_holds(raw, certificate.raw) == 1
+    }
+
+    /// Source: update-ca-certificates(8) of Debian, update-ca-trust(8) of Fedora and Arch, and
+    /// update-ca-certificates(8) of SUSE.
+    private static let usualFolders = [
+        "/usr/local/share/ca-certificates", "/etc/pki/ca-trust/source/anchors",
+        "/etc/ca-certificates/trust-source/anchors", "/etc/pki/trust/anchors",
+    ]
+    /// Because: companies put theirs in a folder of their own, not in a tree.
+    private static let depth: Int32 = 2
+}
