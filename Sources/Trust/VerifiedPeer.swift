@@ -14,28 +14,37 @@ public struct VerifiedPeer: Sendable, Hashable {
     /// The configured pin that matched; nil when no pins apply to this host.
     public let matchedPin: Pin?
     public let policy: PolicyFingerprint
-    /// The earliest `notAfter` of the chain: the proof is void after it.
+    /// The earliest `notAfter` of the chain: the proof is void after it. Earlier where the policy or
+    /// the certificate demands a proof that it was not revoked, and that one ends first.
     public let validUntil: WallTime
+    /// What was checked about revocation, and what was not.
+    public let revocation: RevocationReport
+    /// What was checked about Certificate Transparency.
+    public let transparency: TransparencyReport
+    /// The ``DangerousOptions`` that are set for the host, needed or not.
+    public let dangerous: [DangerousOptions.Option]
+    /// The common names of its subject, where an option lets them count; for judging anew.
+    package let commonNames: [[UInt8]]
 
     /// The one place where trust is asserted; see ``ChainJudge``.
     static func assertion(
-        host: Host, chain: [CertificateFacts], matchedName: String, matchedPin: Pin?,
-        policy: PolicyFingerprint, validUntil: WallTime
+        _ provisional: ProvisionalPeer, revocation: RevocationReport, validUntil: WallTime
     ) -> VerifiedPeer {
-        VerifiedPeer(
-            host: host, chain: chain, matchedName: matchedName, matchedPin: matchedPin,
-            policy: policy, validUntil: validUntil)
+        VerifiedPeer(provisional, revocation: revocation, validUntil: validUntil)
     }
 
     private init(
-        host: Host, chain: [CertificateFacts], matchedName: String, matchedPin: Pin?,
-        policy: PolicyFingerprint, validUntil: WallTime
+        _ provisional: ProvisionalPeer, revocation: RevocationReport, validUntil: WallTime
     ) {
-        self.host = host
-        self.chain = chain
-        self.matchedName = matchedName
-        self.matchedPin = matchedPin
-        self.policy = policy
+        host = provisional.host
+        chain = provisional.chain
+        matchedName = provisional.matchedName
+        matchedPin = provisional.matchedPin
+        policy = provisional.policy
+        transparency = provisional.transparency
+        dangerous = provisional.dangerous
+        commonNames = provisional.commonNames
+        self.revocation = revocation
         self.validUntil = validUntil
     }
 }
