@@ -77,7 +77,7 @@ let effects: [Target] = [
     module("Digest", ["Names"], c: ["OpenSSL"]),
     module("IDNA", ["Names"], c: ["Idn2"]),
     module("PublicSuffix", ["Names"], c: ["Psl"]),
-    module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),
+    module("OpenSSLTrust", ["Names", "Trust", "Platform", "JSON"], c: ["OpenSSL"]),
     module("Store", ["Names", "Wire", "Lookup", "Platform"], c: ["SQLite"]),
     module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
     module(

@@ -13,6 +13,8 @@ package struct ChainVerifier: Sendable {
     package var maximumIntermediates: Int32 = 10
     private let profile: TrustPolicy.Profile
     var rootsEdition: UInt64? { store.edition }
+    /// Tells this reading of the roots from every other in the process.
+    var rootsGeneration: UInt64 { store.generation }
 
     /// - Throws: ``TrustSetupError`` when the roots cannot be loaded.
     package init(policy: TrustPolicy) throws(TrustSetupError) {
@@ -44,9 +46,11 @@ package struct ChainVerifier: Sendable {
         }
     }
 
-    /// The same for OpenSSL's own objects, and the verify code to report to it.
+    /// The same for OpenSSL's own objects, and the verify code to report to it. `inspect` is called
+    /// with OpenSSL's verified chain, where there is one.
     func evidence(
-        leaf: OpaquePointer, untrusted: OpaquePointer?, host: Host?, time: WallTime
+        leaf: OpaquePointer, untrusted: OpaquePointer?, host: Host?, time: WallTime,
+        inspect: (OpaquePointer) -> Void = { _ in }
     ) -> (evidence: ChainEvidence, verifyError: Int32) {
         guard let context = StoreContext(store: store, leaf: leaf, untrusted: untrusted),
             context.configure(profile, depth: maximumIntermediates, time: time)
@@ -61,7 +65,9 @@ package struct ChainVerifier: Sendable {
             )
         }
         do {
-            let chain = try ChainVerifier.facts(X509_STORE_CTX_get0_chain(context.raw))
+            let verified = X509_STORE_CTX_get0_chain(context.raw)
+            let chain = try ChainVerifier.facts(verified)
+            if let verified { inspect(verified) }
             let accepts = host.map { ChainVerifier.accepts(leaf, $0) } ?? true
             return (
                 ChainEvidence(chain: chain, libraryAcceptsName: accepts),
@@ -103,7 +109,7 @@ package struct ChainVerifier: Sendable {
         var facts: [CertificateFacts] = []
         for index in 0..<max(0, chttpdns_certificates_count(chain)) {
             guard let raw = chttpdns_certificates_at(chain, index) else { continue }
-            facts.append(try CertificateReader.facts(of: raw))
+            facts.append(try KnownFacts.facts(of: raw))
         }
         return facts
     }

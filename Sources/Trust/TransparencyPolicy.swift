@@ -41,7 +41,7 @@ public struct TransparencyPolicy: Sendable, Hashable {
     /// Source: the Chrome Certificate Transparency policy: two for certificates of at most 180 days.
     public static let usualLogs = 2
 
-    func isExempt(_ host: Host) -> Bool { exempt.contains { $0.matches(host) } }
+    package func isExempt(_ host: Host) -> Bool { exempt.contains { $0.matches(host) } }
 
     var canonicalText: String {
         let demand =

@@ -22,4 +22,6 @@
 
 #include "chttpdns_openssl_lab_ciphers.h"
 
+#include "chttpdns_openssl_revocation.h"
+
 #endif
