@@ -241,6 +241,8 @@ let benchTargets: [Target] =
                 "Names", "Wire", "Lookup", "Exchange", "Trust", "OpenSSLTrust", "Platform",
                 "SecureStream", "Transport", "DoH",
             ]),
+        benchTarget(
+            "Trust", ["Names", "Trust", "OpenSSLTrust", "Exchange", "Platform", "Transport"]),
     ]
 
 let package = Package(

@@ -59,9 +59,9 @@ package final class VerificationMemo: Sendable {
     private let state = Locked(State())
     private let capacity: Int
 
-    /// - Parameter capacity: at least 1.
+    /// - Parameter capacity: 0 remembers nothing.
     package init(capacity: Int = VerificationMemo.usualCapacity) {
-        self.capacity = max(1, capacity)
+        self.capacity = max(0, capacity)
     }
 
     package var counts: Counts { state.withLock { $0.counts } }
@@ -80,6 +80,7 @@ package final class VerificationMemo: Sendable {
     }
 
     func keep(_ peer: ExaminedPeer, for key: Key) {
+        guard capacity > 0 else { return }
         state.withLock { state in
             let entry = Entry(key: key, peer: peer, isUsed: false)
             if let place = state.places[key] {

@@ -44,7 +44,7 @@ package struct FetchPlan: Sendable {
             arguments, try ResolverArguments(named, arguments, configuration, console))
         overrides = configuration.overrides.merging(try FetchPlan.overrides(arguments)) { $1 }
         self.configuration = configuration
-        trust = try FetchPlan.trust(arguments, for: url.origin.host)
+        trust = try FetchPlan.trust(arguments, for: url.origin.host, console)
         file = arguments.value(.output).flatMap { $0 == "-" ? nil : $0 }
         includesHead = arguments.has(.include)
         isJSON = arguments.has(.json)
@@ -132,7 +132,7 @@ package struct FetchPlan: Sendable {
     }
 
     private static func trust(
-        _ arguments: ParsedArguments, for host: Host
+        _ arguments: ParsedArguments, for host: Host, _ console: Console
     ) throws(CommandFault) -> TrustPolicy {
         var policy = TrustPolicy(roots: arguments.value(.cacert).map { .file($0) } ?? .system)
         for text in arguments.values(.fetchPin) {
@@ -143,6 +143,7 @@ package struct FetchPlan: Sendable {
                 throw .usage("--pin \(quoted(text)): \(error)")
             }
         }
+        try FetchTrust.apply(arguments, for: host, console, to: &policy)
         return policy
     }
 
