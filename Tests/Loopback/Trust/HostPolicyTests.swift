@@ -89,7 +89,7 @@ import Testing
         let policy = try danger("**.example.com")
         for (name, names) in [
             ("*.corp.example.com", []), ("api.example.com", []), ("db.corp.example.com.evil", []),
-            ("db.corp.example.com", ["other.example.com"]), ("DB.corp.example.com\u{0}", []),
+            ("db.corp.example.com", ["other.example.com"]),
         ] {
             let leaf = try old(name, names: names)
             #expect(try failure(policy, leaf, as: inner)?.code == .wrongName, "\(name)")

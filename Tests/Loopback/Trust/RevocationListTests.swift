@@ -64,7 +64,7 @@ import Testing
 
     @Test func `what no list speaks of is said, and refused where it is required`() throws {
         let report = try verified(.ifPresent, [StatusMint.list(by: root)]).revocation
-        #expect(report.leaf == .notChecked(.nothingPresent))
+        #expect(report.leaf == .notChecked(.noHandshake))
         guard case .good(.list, _) = report.issuers.first else {
             Issue.record("\(report)")
             return
