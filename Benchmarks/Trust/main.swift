@@ -3,9 +3,9 @@
 //     TrustBench verify first|known ROOT.pem CHAIN.pem NAME TIMES
 //     TrustBench connect first|known PORT NAME ROOTS TIMES
 //
-// `verify` judges a parsed chain, name and pins included. `connect` sends requests to a server that closes
-// after each, so that each is a handshake; ROOTS is a hashed directory. `known`: the chain was seen before;
-// `first`: nothing is remembered.
+// `verify` judges a parsed chain, name and pins included. `connect` sends requests to a server that
+// closes after each, so that each is a handshake; ROOTS is a hashed directory. `known`: the chain was
+// seen before; `first`: nothing is remembered.
 
 import CBenchSupport
 import HTTPDNSExchange

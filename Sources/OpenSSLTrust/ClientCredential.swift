@@ -37,6 +37,15 @@ final class ClientCredential: @unchecked Sendable {
         self.certificates = certificates
         self.key = key
         material = PolicyFile.digest(texts.certificates)
+        // What OpenSSL would refuse in each handshake, it refuses now: a weak key, for example.
+        guard let trial = SSL_CTX_new(TLS_client_method()) else {
+            throw .unexpected(LastError.text)
+        }
+        defer { SSL_CTX_free(trial) }
+        guard arm(trial) else {
+            throw .unusable(
+                what: what, source: texts.certificatePlace, reason: LastError.text)
+        }
     }
 
     deinit { EVP_PKEY_free(key) }

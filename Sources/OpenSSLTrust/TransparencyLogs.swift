@@ -45,7 +45,8 @@ final class TransparencyLogs: @unchecked Sendable {
         }
         guard let raw else {
             throw .unusable(
-                what: Self.what, source: "the policy", reason: "a key in it: \(LastError.text)")
+                what: Self.what, source: "the policy",
+                reason: "OpenSSL takes not every key in it: \(LastError.text)")
         }
         self.raw = raw
         self.known = known

@@ -13,7 +13,8 @@ internal import HTTPDNSTrust
 ///    clocks get better, and a memo of failures is a way to lock somebody out.
 /// 3. A peer is given out between the moment of its examination and the first end among its
 ///    certificates and the revocation lists that spoke of them. A clock put back examines anew.
-/// 4. It is no proof: revocation is judged in each handshake. See ``ChainJudge/conclude(_:staple:now:)``.
+/// 4. It is no proof: revocation is judged in each handshake, by
+///    ``ChainJudge/conclude(_:staple:now:)``.
 ///
 /// Any thread may call. When it is full, the one that has not been asked for since the hand last
 /// passed goes (the clock algorithm).
@@ -106,7 +107,8 @@ package final class VerificationMemo: Sendable {
         state.hand = (state.hand + 1) % state.entries.count
     }
 
-    /// Because: a busy client speaks to a few hundred hosts, and an entry has some 5 KB.
+    /// Because: a busy client speaks to a few hundred hosts, and an entry has some 20 KB, most of it
+    /// the parsed certificates.
     package static let usualCapacity = 1_024
 }
 

@@ -6,6 +6,7 @@ public import HTTPDNSNames
 /// It is sent to the hosts of its pattern alone, after the server has proved itself, and only when the
 /// server asks.
 public struct ClientIdentity: Sendable, Hashable {
+    /// Where certificate and key are.
     public enum Source: Sendable, Hashable {
         /// PEM files: the certificates, leaf first, and the key; one file may hold both.
         case files(certificates: String, key: String)

@@ -6,6 +6,7 @@ public import HTTPDNSNames
 /// Each shows by its ``Option/label`` in every proof, failure and report about a host it is set for,
 /// whether it was needed or not.
 public struct DangerousOptions: Sendable, Hashable {
+    /// One check that becomes weaker.
     public enum Option: String, Sendable, Hashable, CaseIterable, Comparable {
         /// A certificate without any `dNSName` and `iPAddress` may name the host in its subject's
         /// common name, whole and without a wildcard.

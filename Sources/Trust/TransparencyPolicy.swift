@@ -7,6 +7,7 @@ public import HTTPDNSNames
 /// them. The logs are yours to name; none is built in, since a list that is not kept up to date
 /// refuses good certificates after a year.
 public struct TransparencyPolicy: Sendable, Hashable {
+    /// What is demanded.
     public enum Mode: Sendable, Hashable {
         case off
         /// Checked and said in the result; nothing is refused.
@@ -79,6 +80,7 @@ public struct TransparencyReport: Sendable, Hashable {
         }
     }
 
+    /// Whether it was looked for.
     public enum Status: String, Sendable, Hashable {
         case checked
         /// The policy says `off`.

@@ -62,6 +62,21 @@ import Testing
         #expect(throws: TrustSetupError.self) { _ = try OpenSSLVerifier(policy: policy) }
     }
 
+    @Test func `a policy may demand TLS 1.3, and nobody gets below 1.2`() throws {
+        let leaf = try Recipe.leaf("api.example.com").minted(by: root)
+        for (minimum, version, isComplete) in [
+            (TLSVersion.tls12, TLS1_2_VERSION, true), (.tls13, TLS1_2_VERSION, false),
+            (.tls13, TLS1_3_VERSION, true), (.tls12, TLS1_1_VERSION, false),
+        ] {
+            var policy = TrustPolicy(roots: .pem(root.pem))
+            policy.minimumTLS = minimum
+            let handshake = try Handshake(
+                OpenSSLVerifier(policy: policy), host: host, sending: [leaf],
+                maximumVersion: version)
+            #expect(handshake.isComplete == isComplete)
+        }
+    }
+
     /// A certificate of the old kind: a common name, no alternative names.
     private func old(_ name: String, names: [String] = []) throws -> Minted {
         var recipe = Recipe.leaf()

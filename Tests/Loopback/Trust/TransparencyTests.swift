@@ -153,7 +153,7 @@ import Testing
             "{\"operators\": [{\"logs\": [{\"key\": \"AAAA\", \"state\": "
                 + "{\"retired\": {\"timestamp\": \"soon\"}}}]}]}", "is not a time"
         ),
-        ("AAAA", "a key in it"),
+        ("AAAA", "OpenSSL takes not every key"),
         ("-----BEGIN PUBLIC KEY-----\nAAAA", "key 1 has no end"),
     ])
     func `a list of logs that cannot be used says why`(text: String, words: String) throws {
