@@ -80,7 +80,7 @@ let effects: [Target] = [
     module(
         "PinPolicy",
         ["Names", "Trust", "Exchange", "Platform", "JSON", "IDNA", "PublicSuffix"]),
-    module("OpenSSLTrust", ["Names", "Trust", "Platform"], c: ["OpenSSL"]),
+    module("OpenSSLTrust", ["Names", "Trust", "Platform", "JSON"], c: ["OpenSSL"]),
     module("Store", ["Names", "Wire", "Lookup", "Platform"], c: ["SQLite"]),
     module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
     module(
@@ -251,6 +251,8 @@ let benchTargets: [Target] =
                 "Names", "Wire", "Lookup", "Exchange", "Trust", "OpenSSLTrust", "Platform",
                 "SecureStream", "Transport", "DoH",
             ]),
+        benchTarget(
+            "Trust", ["Names", "Trust", "OpenSSLTrust", "Exchange", "Platform", "Transport"]),
     ]
 
 let package = Package(

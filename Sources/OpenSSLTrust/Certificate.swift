@@ -9,6 +9,12 @@ package final class Certificate: @unchecked Sendable {
     /// Takes over the caller's reference.
     init(owning raw: OpaquePointer) { self.raw = raw }
 
+    /// Takes a reference of its own.
+    convenience init?(sharing raw: OpaquePointer) {
+        guard X509_up_ref(raw) == 1 else { return nil }
+        self.init(owning: raw)
+    }
+
     deinit { X509_free(raw) }
 
     /// Parses one certificate in DER; octets after its end are refused.

@@ -17,6 +17,8 @@ package struct ChainVerifier: Sendable {
     /// A path without one of the pinned keys is only taken when there is no other.
     private let pins: PinSet
     var rootsEdition: UInt64? { store.edition }
+    /// Tells this reading of the roots from every other in the process.
+    var rootsGeneration: UInt64 { store.generation }
 
     /// - Throws: ``TrustSetupError`` when the roots cannot be loaded.
     package init(policy: TrustPolicy) throws(TrustSetupError) {
@@ -47,25 +49,33 @@ package struct ChainVerifier: Sendable {
         }
     }
 
-    /// The same for OpenSSL's own objects, and the verify code to report to it.
+    /// The same for OpenSSL's own objects, and the verify code to report to it. `inspect` is called
+    /// with OpenSSL's verified chain, where there is one.
     func evidence(
-        leaf: OpaquePointer, untrusted: OpaquePointer?, host: Host?, time: WallTime
+        leaf: OpaquePointer, untrusted: OpaquePointer?, host: Host?, time: WallTime,
+        inspect: (OpaquePointer) -> Void = { _ in }
     ) -> (evidence: ChainEvidence, verifyError: Int32) {
         let accepts = host.map { ChainVerifier.accepts(leaf, $0) } ?? true
-        let first = attempt(leaf: leaf, untrusted: untrusted, root: nil, time: time)
-        let pinned = host.flatMap { pins.pins(for: $0) }.map { Set($0.pins) }
-        if let chain = first.chain, pinned.map({ $0.isHeld(by: chain) }) ?? true {
-            return accepted(chain, accepts)
+        let accept = { (path: Path) -> (evidence: ChainEvidence, verifyError: Int32) in
+            inspect(path.certificates.raw)
+            return (
+                ChainEvidence(chain: path.chain, libraryAcceptsName: accepts),
+                accepts ? X509_V_OK : X509_V_ERR_HOSTNAME_MISMATCH
+            )
         }
-        var fallback = first.chain
+        let first = attempt(leaf: leaf, untrusted: untrusted, root: nil, time: time)
+        let pinned = host.flatMap { pins.match(for: $0)?.rule?.pins }
+        let isPinned = { (path: Path) in pinned?.isHeld(by: path.chain) ?? true }
+        if let path = first.path, isPinned(path) { return accept(path) }
+        var fallback = first.path
         if first.isMendable {
             var finder = PathFinder(verifier: self, leaf: leaf, untrusted: untrusted, time: time)
-            while let chain = finder.next() {
-                if pinned.map({ $0.isHeld(by: chain) }) ?? true { return accepted(chain, accepts) }
-                fallback = fallback ?? chain
+            while let path = finder.next() {
+                if isPinned(path) { return accept(path) }
+                fallback = fallback ?? path
             }
         }
-        if let fallback { return accepted(fallback, accepts) }
+        if let fallback { return accept(fallback) }
         let presented = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
         return (
             ChainEvidence(chain: presented, refusal: first.refusal ?? .outOfMemory),
@@ -73,19 +83,16 @@ package struct ChainVerifier: Sendable {
         )
     }
 
-    private func accepted(
-        _ chain: [CertificateFacts], _ acceptsName: Bool
-    ) -> (evidence: ChainEvidence, verifyError: Int32) {
-        (
-            ChainEvidence(chain: chain, libraryAcceptsName: acceptsName),
-            acceptsName ? X509_V_OK : X509_V_ERR_HOSTNAME_MISMATCH
-        )
+    /// A verified chain, leaf first, root last.
+    struct Path {
+        let chain: [CertificateFacts]
+        let certificates: CertificateStack
     }
 
     /// What came of one path.
     struct Attempt {
-        /// The verified chain; nil where it was refused.
-        var chain: [CertificateFacts]?
+        /// Nil where it was refused.
+        var path: Path?
         var refusal: ChainEvidence.Refusal?
         var verifyError = X509_V_OK
         var isMendable = true
@@ -114,11 +121,17 @@ package struct ChainVerifier: Sendable {
                     code, depth: X509_STORE_CTX_get_error_depth(context.raw)))
         }
         do {
-            let chain = try ChainVerifier.facts(X509_STORE_CTX_get0_chain(context.raw))
-            guard let fault = rules.fault(in: chain, at: time) else { return Attempt(chain: chain) }
-            return Attempt(
-                refusal: .init(fault), verifyError: X509_V_ERR_APPLICATION_VERIFICATION,
-                isMendable: fault.depth > 0 || fault.isOfPath)
+            let verified = X509_STORE_CTX_get0_chain(context.raw)
+            let chain = try ChainVerifier.facts(verified)
+            if let fault = rules.fault(in: chain, at: time) {
+                return Attempt(
+                    refusal: .init(fault), verifyError: X509_V_ERR_APPLICATION_VERIFICATION,
+                    isMendable: fault.depth > 0 || fault.isOfPath)
+            }
+            guard let certificates = CertificateStack(ChainVerifier.all(in: verified)) else {
+                return failed
+            }
+            return Attempt(path: Path(chain: chain, certificates: certificates))
         } catch {
             return Attempt(
                 refusal: .init(.badCertificate, detail: error.description),
@@ -169,17 +182,21 @@ package struct ChainVerifier: Sendable {
     private static func facts(_ chain: OpaquePointer?) throws(CertificateError)
         -> [CertificateFacts]
     {
-        let certificates = (0..<max(0, chttpdns_certificates_count(chain))).compactMap {
-            chttpdns_certificates_at(chain, $0)
-        }
+        let certificates = all(in: chain)
         let isConstrained = certificates.dropFirst().contains {
             X509_get_ext_by_NID($0, NID_name_constraints, -1) >= 0
         }
         var facts: [CertificateFacts] = []
         for raw in certificates {
-            facts.append(try CertificateReader.facts(of: raw, withOtherNames: isConstrained))
+            facts.append(try KnownFacts.facts(of: raw, withOtherNames: isConstrained))
         }
         return facts
+    }
+
+    private static func all(in chain: OpaquePointer?) -> [OpaquePointer] {
+        (0..<max(0, chttpdns_certificates_count(chain))).compactMap {
+            chttpdns_certificates_at(chain, $0)
+        }
     }
 
     /// What the peer sent, for the message; certificates that cannot be read are left out.

@@ -41,14 +41,14 @@ struct PathFinder {
     private typealias Pool = CertificatePool
 
     /// The next path that is accepted.
-    mutating func next() -> [CertificateFacts]? {
+    mutating func next() -> ChainVerifier.Path? {
         while let path = search.next(isSigned: { [certificates] in
             PathFinder.isSigned(certificates[$0], by: certificates[$1])
         }) {
             guard path.count > 1, verifier.rules.fault(in: path.map { facts[$0] }, at: time) == nil
             else { continue }
             guard search.spend(signatures: path.count - 1) else { return nil }
-            if let chain = verified(path) { return chain }
+            if let path = verified(path) { return path }
         }
         return nil
     }
@@ -56,12 +56,12 @@ struct PathFinder {
     /// For tests: what the search has cost.
     var signaturesLeft: Int { search.signaturesLeft }
 
-    private func verified(_ path: [Int]) -> [CertificateFacts]? {
+    private func verified(_ path: [Int]) -> ChainVerifier.Path? {
         let raws = path.map { certificates[$0].raw }
         guard let leaf = raws.first, let root = raws.last,
             let between = CertificateStack(Array(raws.dropFirst().dropLast()))
         else { return nil }
-        return verifier.attempt(leaf: leaf, untrusted: between.raw, root: root, time: time).chain
+        return verifier.attempt(leaf: leaf, untrusted: between.raw, root: root, time: time).path
     }
 
     private static func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {

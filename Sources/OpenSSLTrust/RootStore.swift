@@ -14,6 +14,11 @@ final class RootStore: @unchecked Sendable {
     ///
     /// What a proof under the old roots is worth under the new ones nobody knows.
     let edition: UInt64?
+    /// Tells this reading from every other in the process, of the system's roots and of texts, too.
+    let generation = RootStore.lastGeneration.withLock { last in
+        last += 1
+        return last
+    }
 
     /// The store of `roots`: the one in use if there is one, else loaded now.
     ///
@@ -87,6 +92,7 @@ final class RootStore: @unchecked Sendable {
 
     private static let stores = Locked(Stores())
     private static let lastEdition = Locked<UInt64>(0)
+    private static let lastGeneration = Locked<UInt64>(0)
 
     private static func edition(of sources: [TrustPolicy.Roots]) -> UInt64? {
         let mayChange = sources.contains { roots in

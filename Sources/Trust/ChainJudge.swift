@@ -23,6 +23,11 @@ package struct ChainEvidence: Sendable, Hashable {
     package var root = RootOrigin.policy
     /// The chain as the peer sent it, where somebody asked to keep it: for reports alone.
     package var served: [CertificateFacts] = []
+    package var revocation = RevocationEvidence()
+    /// What the time stamps in the leaf are worth; nil: they were not checked.
+    package var transparency: TransparencyReport?
+    /// The common names in the leaf's subject; read only where an option lets them count.
+    package var commonNames: [[UInt8]] = []
 
     package init(
         chain: [CertificateFacts], refusal: Refusal? = nil, libraryAcceptsName: Bool = true
@@ -30,6 +35,38 @@ package struct ChainEvidence: Sendable, Hashable {
         self.chain = chain
         self.refusal = refusal
         self.libraryAcceptsName = libraryAcceptsName
+    }
+}
+
+/// A peer whose chain, name and pins hold, and of whose revocation nobody has spoken yet. Permits
+/// nothing: only ``ChainJudge/conclude(_:staple:now:)`` makes a proof of it.
+package struct ProvisionalPeer: Sendable, Hashable {
+    package let host: Host
+    package let chain: [CertificateFacts]
+    package let matchedName: String
+    package let pinning: PinOutcome
+    package let root: RootOrigin
+    package let policy: PolicyFingerprint
+    package let revocation: RevocationEvidence
+    package let transparency: TransparencyReport
+    package let dangerous: [DangerousOptions.Option]
+    package let commonNames: [[UInt8]]
+    /// The time in which every certificate of the chain is valid.
+    package let validity: ClosedRange<WallTime>
+
+    fileprivate init(
+        _ evidence: ChainEvidence, host: Host, validity: ClosedRange<WallTime>,
+        match: (name: String, pinning: PinOutcome),
+        judge: (PolicyFingerprint, TransparencyReport, [DangerousOptions.Option])
+    ) {
+        self.host = host
+        chain = evidence.chain
+        (matchedName, pinning) = match
+        root = evidence.root
+        (policy, transparency, dangerous) = judge
+        revocation = evidence.revocation
+        commonNames = dangerous.contains(.matchesCommonName) ? evidence.commonNames : []
+        self.validity = validity
     }
 }
 
@@ -43,6 +80,9 @@ package struct ChainEvidence: Sendable, Hashable {
 ///    pinned key, or the rule says in so many words what else will do; see ``PinOutcome``. A
 ///    certificate that the peer merely sent along counts for nothing: anyone can append the pinned
 ///    certificate to a chain of his own.
+/// 4. The time stamps: see ``TransparencyPolicy``.
+/// 5. Revocation: see ``RevocationJudge``; in a handshake after all the rest, when the staple is
+///    there.
 package struct ChainJudge: Sendable {
     package let policy: TrustPolicy
     package let fingerprint: PolicyFingerprint
@@ -51,34 +91,95 @@ package struct ChainJudge: Sendable {
     /// - Parameters:
     ///   - policy: what peers must prove.
     ///   - rootsEdition: tells readings of roots under one path apart; part of the fingerprint.
+    ///   - material: names what was read from files for the policy: lists, client certificates, the
+    ///     roots of some hosts; part of the fingerprint.
     ///   - matcher: for the names.
     package init(
-        policy: TrustPolicy, rootsEdition: UInt64? = nil, matcher: NameMatcher = NameMatcher()
+        policy: TrustPolicy, rootsEdition: UInt64? = nil, material: String = "",
+        matcher: NameMatcher = NameMatcher()
     ) {
         self.policy = policy
-        let named = policy.fingerprint
-        fingerprint =
-            rootsEdition.map { PolicyFingerprint(text: "\(named.text) edition:\($0)") } ?? named
+        fingerprint = PolicyFingerprint(
+            text: policy.fingerprint.text + (rootsEdition.map { " edition:\($0)" } ?? "")
+                + (material.isEmpty ? "" : " material:" + material))
         self.matcher = matcher
     }
 
+    /// Judges a peer of which no more is to come: from a file, not from a handshake.
+    ///
     /// - Throws: ``TrustFailure``, the first rule that is broken.
     package func judge(
         host: Host, evidence: ChainEvidence, now: WallTime
     ) throws(TrustFailure) -> VerifiedPeer {
-        var facts = TrustFailure.Facts(host: host)
-        facts.chain = evidence.chain
-        facts.now = now
+        try conclude(
+            examine(host: host, evidence: evidence, now: now), staple: .notAsked, now: now)
+    }
+
+    /// All rules but that of revocation.
+    ///
+    /// - Throws: ``TrustFailure``, the first rule that is broken.
+    package func examine(
+        host: Host, evidence: ChainEvidence, now: WallTime
+    ) throws(TrustFailure) -> ProvisionalPeer {
+        let facts = facts(host: host, chain: evidence.chain, now: now)
         if let refusal = evidence.refusal {
+            var facts = facts
             facts.detail = refusal.detail
             throw TrustFailure(code: refusal.code, facts: facts)
         }
-        let validUntil = try validity(of: evidence.chain, now: now, facts: facts)
+        let validity = try validity(of: evidence.chain, now: now, facts: facts)
         let matchedName = try name(host: host, evidence: evidence, facts: facts)
         let pinning = try pinning(host: host, evidence, now: now, facts: facts)
-        return VerifiedPeer.assertion(
-            host: host, evidence, matchedName: matchedName, pinning: pinning,
-            until: VerifiedPeer.Term(policy: fingerprint, validUntil: validUntil))
+        let transparency = try transparency(of: evidence, host: host, facts: facts)
+        return ProvisionalPeer(
+            evidence, host: host, validity: validity, match: (matchedName, pinning),
+            judge: (fingerprint, transparency, facts.dangerous))
+    }
+
+    /// The rule of revocation, and the proof.
+    ///
+    /// - Throws: ``TrustFailure``; `policy_changed` for a peer that was examined under another policy.
+    package func conclude(
+        _ peer: ProvisionalPeer, staple: StapleEvidence, now: WallTime
+    ) throws(TrustFailure) -> VerifiedPeer {
+        var facts = facts(host: peer.host, chain: peer.chain, now: now)
+        guard peer.policy == fingerprint else {
+            facts.detail = "the peer was examined under another policy"
+            throw TrustFailure(code: .policyChanged, facts: facts)
+        }
+        guard now <= peer.validity.upperBound else {
+            throw TrustFailure(code: .expired, facts: facts)
+        }
+        guard peer.validity.lowerBound <= now else {
+            throw TrustFailure(code: .notYetValid, facts: facts)
+        }
+        let report: RevocationReport
+        do {
+            report = try RevocationJudge.judge(
+                peer.revocation, staple: staple, mode: policy.revocation.mode, now: now)
+        } catch {
+            facts.detail = error.detail
+            throw TrustFailure(code: error.code, facts: facts)
+        }
+        return assert(peer, report)
+    }
+
+    private func assert(_ peer: ProvisionalPeer, _ report: RevocationReport) -> VerifiedPeer {
+        var validUntil = peer.validity.upperBound
+        if report.isRequired, case .good(_, let until?) = report.leaf {
+            validUntil = min(validUntil, until.adding(seconds: RevocationJudge.skewSeconds))
+        }
+        return VerifiedPeer.assertion(peer, revocation: report, validUntil: validUntil)
+    }
+
+    private func facts(
+        host: Host, chain: [CertificateFacts], now: WallTime
+    ) -> TrustFailure.Facts {
+        var facts = TrustFailure.Facts(host: host)
+        facts.chain = chain
+        facts.now = now
+        facts.dangerous = policy.dangerous.options(for: host)
+        return facts
     }
 
     /// Judges a proof anew: whether it still holds now, for this host, under this policy.
@@ -88,10 +189,8 @@ package struct ChainJudge: Sendable {
     package func confirm(
         _ peer: VerifiedPeer, host: Host, now: WallTime
     ) throws(TrustFailure) -> VerifiedPeer {
+        var facts = facts(host: host, chain: peer.chain, now: now)
         guard peer.host == host, peer.policy == fingerprint else {
-            var facts = TrustFailure.Facts(host: host)
-            facts.chain = peer.chain
-            facts.now = now
             facts.detail =
                 peer.host == host
                 ? "the connection was verified under another policy"
@@ -101,15 +200,36 @@ package struct ChainJudge: Sendable {
         var evidence = ChainEvidence(chain: peer.chain)
         evidence.root = peer.root
         if case .mismatched(let mismatch) = peer.pinning { evidence.served = mismatch.served }
-        return try judge(host: host, evidence: evidence, now: now)
+        evidence.transparency = peer.transparency
+        evidence.commonNames = peer.commonNames
+        let held = try examine(host: host, evidence: evidence, now: now)
+        do { try RevocationJudge.confirm(peer.revocation, now: now) } catch {
+            facts.detail = error.detail
+            throw TrustFailure(code: error.code, facts: facts)
+        }
+        return assert(held, peer.revocation)
     }
 
-    /// The earliest `notAfter`. Both ends of a validity period belong to it. Source: RFC 5280
-    /// §4.1.2.5.
+    private func transparency(
+        of evidence: ChainEvidence, host: Host, facts: TrustFailure.Facts
+    ) throws(TrustFailure) -> TransparencyReport {
+        let rule = policy.transparency
+        guard rule.mode != .off else { return TransparencyReport(status: .off) }
+        guard !rule.isExempt(host) else { return TransparencyReport(status: .exempt) }
+        let report = evidence.transparency ?? TransparencyReport(status: .notChecked)
+        guard case .require(let wanted) = rule.mode, report.logs.count < max(1, wanted) else {
+            return report
+        }
+        var facts = facts
+        facts.detail = "\(max(1, wanted)) logs are required: \(report.summary)"
+        throw TrustFailure(code: .notLogged, facts: facts)
+    }
+
+    /// When all are valid. Both ends of a validity period belong to it. Source: RFC 5280 §4.1.2.5.
     private func validity(
         of chain: [CertificateFacts], now: WallTime, facts: TrustFailure.Facts
-    ) throws(TrustFailure) -> WallTime {
-        guard var validUntil = chain.first?.notAfter else {
+    ) throws(TrustFailure) -> ClosedRange<WallTime> {
+        guard var validFrom = chain.first?.notBefore, var validUntil = chain.first?.notAfter else {
             throw TrustFailure(code: .noCertificate, facts: facts)
         }
         for certificate in chain {
@@ -119,9 +239,11 @@ package struct ChainJudge: Sendable {
             guard now <= certificate.notAfter else {
                 throw TrustFailure(code: .expired, facts: facts)
             }
+            validFrom = max(validFrom, certificate.notBefore)
             validUntil = min(validUntil, certificate.notAfter)
         }
-        return validUntil
+        // Both hold `now` between them.
+        return validFrom...validUntil
     }
 
     private func name(
@@ -135,7 +257,11 @@ package struct ChainJudge: Sendable {
         case .malformed(let fault):
             facts.detail = fault
             throw TrustFailure(code: .malformedName, facts: facts)
-        case .mismatched: throw TrustFailure(code: .wrongName, facts: facts)
+        case .mismatched:
+            guard let name = commonName(host, evidence, leaf, facts) else {
+                throw TrustFailure(code: .wrongName, facts: facts)
+            }
+            return name
         case .matched(let name):
             guard evidence.libraryAcceptsName else {
                 facts.detail = "OpenSSL's matcher refuses \"\(name)\" for \(host)"
@@ -155,5 +281,19 @@ package struct ChainJudge: Sendable {
             facts.mismatch = error.mismatch
             throw TrustFailure(code: error.code, facts: facts)
         }
+    }
+
+    /// The subject's one common name, where it is the host and an option lets it count.
+    private func commonName(
+        _ host: Host, _ evidence: ChainEvidence, _ leaf: CertificateFacts,
+        _ facts: TrustFailure.Facts
+    ) -> String? {
+        guard facts.dangerous.contains(.matchesCommonName), leaf.dnsNames.isEmpty,
+            leaf.ipAddresses.isEmpty, evidence.commonNames.count == 1, case .name(let name) = host,
+            let octets = evidence.commonNames.first,
+            let presented = try? HostName(String(decoding: octets, as: UTF8.self)),
+            presented == name
+        else { return nil }
+        return name.text
     }
 }

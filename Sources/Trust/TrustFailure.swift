@@ -31,6 +31,10 @@ public struct TrustFailure: Error, Sendable, Hashable, CustomStringConvertible {
         public static let pathTooLong = Code("path_too_long", "RFC 5280 §6.1.4")
         public static let nameConstraint = Code("name_constraint", "RFC 5280 §4.2.1.10")
         public static let revoked = Code("revoked", "RFC 5280 §6.3")
+        public static let revocationUnknown = Code("revocation_unknown", "RFC 5280 §6.3")
+        public static let stapleMissing = Code("staple_missing", "RFC 7633 §4.2.3")
+        public static let stapleInvalid = Code("staple_invalid", "RFC 6066 §8, RFC 6960 §3.2")
+        public static let notLogged = Code("not_logged", "RFC 6962 §5.2")
         public static let badCertificate = Code("bad_certificate", "RFC 5280 §4")
         public static let noCertificate = Code("no_certificate", "RFC 8446 §4.4.2")
         public static let noPinMatched = Code("no_pin_matched", "RFC 7469 §2.6")
@@ -54,6 +58,8 @@ public struct TrustFailure: Error, Sendable, Hashable, CustomStringConvertible {
         public var now: WallTime?
         /// The TLS library's own words, for example `certificate has expired`.
         public var detail: String?
+        /// The ``DangerousOptions`` that are set for the host, needed or not.
+        public var dangerous: [DangerousOptions.Option] = []
 
         public init(host: Host) { self.host = host }
     }

@@ -21,6 +21,7 @@ extension TrustFailure {
             lines += TrustFailure.column("Configured pins:", pins)
         }
         lines.append("  Rule:             \(code.rule)")
+        lines += TrustFailure.column("Dangerous:", facts.dangerous.map(\.label))
         lines.append(advice)
         if code == .noPinMatched { lines += whatToPaste }
         return lines.joined(separator: "\n")
@@ -66,6 +67,12 @@ extension TrustFailure {
         case .pathTooLong: return "The certificate chain of \(host) is longer than allowed."
         case .nameConstraint: return "An authority of \(host) may not issue for that name."
         case .revoked: return "A certificate in the chain of \(host) was revoked."
+        case .revocationUnknown:
+            return "Nothing shows that the certificate of \(host) was not revoked."
+        case .stapleMissing: return "\(host) stapled no OCSP response to its certificate."
+        case .stapleInvalid: return "The OCSP response that \(host) stapled proves nothing."
+        case .notLogged:
+            return "The certificate of \(host) is not in enough Certificate Transparency logs."
         case .noCertificate: return "\(host) presented no certificate."
         case .policyChanged: return "The open connection to \(host) proves nothing here."
         case .badCertificate: return "The certificate chain of \(host) breaks a rule."
@@ -97,6 +104,17 @@ extension TrustFailure {
                 + "privateAuthority takes it as it is."
         case .tooCostly:
             "No honest server needs such a chain: treat this as an attack on the client."
+        case .revoked:
+            "Trust nothing that holds this key: it may have been stolen. The server needs a new "
+                + "certificate."
+        case .revocationUnknown:
+            "Give the policy a current revocation list of the issuer, or have the server staple."
+        case .stapleMissing, .stapleInvalid:
+            "The server has to staple a current OCSP response; a peer that holds a stolen key would "
+                + "rather not."
+        case .notLogged:
+            "An authority that signs in secret looks like this; so does a list of logs that is out "
+                + "of date."
         case .policyChanged: "Close the connection and open one under this policy."
         case .unexpected: "This is a fault of the library or of its set-up; please report it."
         default: "The server's certificate has to be replaced; nothing was sent to it."

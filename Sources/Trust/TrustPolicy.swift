@@ -1,3 +1,5 @@
+public import HTTPDNSNames
+
 /// What a peer must prove, besides its name.
 public struct TrustPolicy: Sendable, Hashable {
     /// Whom chains must lead to.
@@ -35,6 +37,15 @@ public struct TrustPolicy: Sendable, Hashable {
     public var minimumTLS = TLSVersion.tls12
     /// Starts as `publicWeb` with the system's roots, as `privateAuthority` with given ones.
     public var profile: Profile
+    /// Roots of their own for some hosts, in place of ``roots``; the most specific pattern counts.
+    /// ``Profile`` goes by them: `publicWeb` for the system's, `privateAuthority` for given ones.
+    public var rootsByHost: [HostPattern: Roots] = [:]
+    public var revocation = RevocationPolicy()
+    public var transparency = TransparencyPolicy()
+    /// Whom we say we are, by host; the most specific pattern counts.
+    public var clientIdentities: [HostPattern: ClientIdentity] = [:]
+    /// What makes a check weaker, by host; shows in every result.
+    public var dangerous = DangerousOptions()
 
     public init(roots: Roots = .system, pins: PinSet = PinSet()) {
         self.roots = roots
@@ -42,7 +53,8 @@ public struct TrustPolicy: Sendable, Hashable {
         profile = roots == .system ? .publicWeb : .privateAuthority
     }
 
-    /// Names this policy: equal policies have equal fingerprints, and no others.
+    /// Names this policy: equal policies have equal fingerprints, and no others. The key of a client's
+    /// certificate is not in it; the certificate, which names the key, is.
     ///
     /// The lengths before free text keep two policies from having one text.
     public var fingerprint: PolicyFingerprint {
@@ -51,7 +63,25 @@ public struct TrustPolicy: Sendable, Hashable {
             text:
                 "tls>=\(minimumTLS.rawValue) \(profile.rawValue) "
                 + "pins:\(pinText.utf8.count):\(pinText) "
-                + "users:\(userRoots?.identity ?? "none") roots:\(roots.identity)")
+                + "users:\(userRoots?.identity ?? "none") roots:\(roots.identity)"
+                + TrustPolicy.counted("roots-by-host", byHost(rootsByHost, \.identity))
+                + TrustPolicy.counted("revocation", revocation.canonicalText)
+                + TrustPolicy.counted("transparency", transparency.canonicalText)
+                + TrustPolicy.counted("clients", byHost(clientIdentities, \.identity))
+                + TrustPolicy.counted("dangerous", dangerous.canonicalText))
+    }
+
+    private static func counted(_ name: String, _ text: String) -> String {
+        " \(name):\(text.utf8.count):\(text)"
+    }
+
+    private func byHost<Value>(
+        _ entries: [HostPattern: Value], _ identity: (Value) -> String
+    ) -> String {
+        entries.map { pattern, value in
+            let text = identity(value)
+            return "\(pattern.distinctText)=\(text.utf8.count):\(text)"
+        }.sorted().joined(separator: ";")
     }
 }
 

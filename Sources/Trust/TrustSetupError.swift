@@ -1,4 +1,5 @@
-/// Why a trust policy cannot be put to use: its roots are not there or not readable.
+/// Why a trust policy cannot be put to use: its roots, lists or client certificates are not there or
+/// not readable.
 public enum TrustSetupError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A file or directory of roots cannot be read; the text is the system's reason.
     case unreadable(path: String, reason: String)
@@ -10,6 +11,9 @@ public enum TrustSetupError: Error, Sendable, Hashable, CustomStringConvertible 
     case notHashed(path: String)
     /// The system has no roots where one looks for them.
     case noSystemRoots(tried: [String])
+    /// A list of revoked certificates or of logs, or a client's certificate or key, cannot be used;
+    /// the text says why. `what` is what it is: `revocation list`.
+    case unusable(what: String, source: String, reason: String)
     /// The TLS library refused; the text is its own.
     case unexpected(String)
 
@@ -25,6 +29,8 @@ public enum TrustSetupError: Error, Sendable, Hashable, CustomStringConvertible 
         case .noSystemRoots(let tried):
             "this system has no trusted roots (looked in \(tried.joined(separator: ", "))); "
                 + "install ca-certificates, or set SSL_CERT_FILE or SSL_CERT_DIR"
+        case .unusable(let what, let source, let reason):
+            "the \(what) in \(source) cannot be used: \(reason)"
         case .unexpected(let text): "OpenSSL could not load the roots: \(text)"
         }
     }

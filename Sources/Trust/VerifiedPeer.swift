@@ -16,39 +16,43 @@ public struct VerifiedPeer: Sendable, Hashable {
     /// Where the root of the chain comes from.
     public let root: RootOrigin
     public let policy: PolicyFingerprint
-    /// The earliest `notAfter` of the chain: the proof is void after it.
+    /// The earliest `notAfter` of the chain: the proof is void after it. Earlier where the policy or
+    /// the certificate demands a proof that it was not revoked, and that one ends first.
     public let validUntil: WallTime
+    /// What was checked about revocation, and what was not.
+    public let revocation: RevocationReport
+    /// What was checked about Certificate Transparency.
+    public let transparency: TransparencyReport
+    /// The ``DangerousOptions`` that are set for the host, needed or not.
+    public let dangerous: [DangerousOptions.Option]
+    /// The common names of its subject, where an option lets them count; for judging anew.
+    package let commonNames: [[UInt8]]
 
     /// The configured pin that matched; nil when none had to, or when the rule only reports.
     public var matchedPin: Pin? {
         if case .matched(let pin, _) = pinning { pin } else { nil }
     }
 
-    /// Under which policy a proof holds, and until when.
-    struct Term {
-        let policy: PolicyFingerprint
-        let validUntil: WallTime
-    }
-
     /// The one place where trust is asserted; see ``ChainJudge``.
     static func assertion(
-        host: Host, _ evidence: ChainEvidence, matchedName: String, pinning: PinOutcome,
-        until term: Term
+        _ provisional: ProvisionalPeer, revocation: RevocationReport, validUntil: WallTime
     ) -> VerifiedPeer {
-        VerifiedPeer(
-            host: host, evidence, matchedName: matchedName, pinning: pinning, until: term)
+        VerifiedPeer(provisional, revocation: revocation, validUntil: validUntil)
     }
 
     private init(
-        host: Host, _ evidence: ChainEvidence, matchedName: String, pinning: PinOutcome,
-        until term: Term
+        _ provisional: ProvisionalPeer, revocation: RevocationReport, validUntil: WallTime
     ) {
-        self.host = host
-        chain = evidence.chain
-        self.matchedName = matchedName
-        self.pinning = pinning
-        root = evidence.root
-        policy = term.policy
-        validUntil = term.validUntil
+        host = provisional.host
+        chain = provisional.chain
+        matchedName = provisional.matchedName
+        pinning = provisional.pinning
+        root = provisional.root
+        policy = provisional.policy
+        transparency = provisional.transparency
+        dangerous = provisional.dangerous
+        commonNames = provisional.commonNames
+        self.revocation = revocation
+        self.validUntil = validUntil
     }
 }

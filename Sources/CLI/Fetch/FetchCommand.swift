@@ -27,7 +27,7 @@ extension Command {
         options: [
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .verifyPin, .include,
             .noFollow, .maxRedirects, .timeout, .json, .verbose, .config,
-        ] + ResolverArguments.options,
+        ] + OptionRule.fetchTrust + ResolverArguments.options,
         details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
@@ -51,6 +51,10 @@ extension Command {
             --cacert FILE is trusted alone, for the origin and for resolvers given by URL; a provider's
             own servers are held to the system's roots.
 
+            A staple that came and the lists of --crl are checked; what was not is said. A certificate
+            that says its servers always staple is refused without a good staple, unless --revocation
+            off. --cert is shown to the URL's own host, after it has proved itself, if it asks.
+
             Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
             from the start of that hop, total from the start of all.
 
@@ -59,6 +63,7 @@ extension Command {
               httpdns fetch https://example.com/file.iso -o file.iso --resolver google
               httpdns fetch https://shop.example/ --resolve shop.example:192.0.2.7 --cacert ca.pem
               httpdns fetch https://shop.example/ --pin sha256/… --json
+              httpdns fetch https://api.example/ --cert me.pem --key me.key --revocation required
               httpdns fetch https://api.example/v1 -d '{"a":1}' -H 'Content-Type: application/json'
 
             error.code with --json, besides those of lookup and of the verdict (wrong_name,

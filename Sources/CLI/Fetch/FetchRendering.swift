@@ -2,13 +2,14 @@ package import HTTPDNSExchange
 package import HTTPDNSJSON
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
-internal import HTTPDNSTrust
+package import HTTPDNSTrust
 
 /// How a request that is over is shown. Pure.
 package enum FetchRendering {
     /// The one object of `--json`: the same keys whatever happened.
     package static func json(
-        url: HTTPURL, report: ExchangeReport, bytes: Int64, trouble: FetchTrouble?
+        url: HTTPURL, report: ExchangeReport, bytes: Int64, trouble: FetchTrouble?,
+        trust: TrustPolicy = TrustPolicy()
     ) -> JSONValue {
         let hop = report.hops.last
         let last = hop?.url ?? url
@@ -26,6 +27,7 @@ package enum FetchRendering {
                 (hop?.resolution?.addresses ?? []).map { .string($0.description) }),
             "ttl": number(hop?.resolution.map { Int64($0.ttlSeconds) }),
             "verified": hop?.peer.map(verified) ?? .null,
+            "dangerous": dangerous(trust.dangerous.options(for: last.origin.host)),
             "redirects": .array(report.hops.dropLast().map(redirect)),
             "bytes": .integer(bytes),
             "timings": timings(report),
@@ -40,7 +42,8 @@ package enum FetchRendering {
         [
             "url": text(url), "finalURL": .null, "status": .null, "httpVersion": .null,
             "remoteAddress": .null, "serverName": .null, "hostHeader": .null, "resolver": .null,
-            "addresses": [], "ttl": .null, "verified": .null, "redirects": [], "bytes": 0,
+            "addresses": [], "ttl": .null, "verified": .null, "dangerous": [], "redirects": [],
+            "bytes": 0,
             "timings": timings(nil), "attempts": [],
             "error": [
                 "code": .string(LookupTrouble(fault).label), "message": .string(fault.message),
@@ -62,6 +65,9 @@ package enum FetchRendering {
             "issuer": text(leaf?.issuer),
             "notAfter": text(leaf?.notAfter.iso8601),
             "pin": text(peer.matchedPin?.description),
+            "revocation": revocation(peer.revocation),
+            "transparency": transparency(peer.transparency),
+            "dangerous": dangerous(peer.dangerous),
         ]
     }
 
@@ -121,13 +127,14 @@ package enum FetchRendering {
 extension FetchRendering {
     /// What happened, hop by hop, for people.
     package static func timeline(
-        _ report: ExchangeReport, bytes: Int64, _ paint: Paint
+        _ report: ExchangeReport, bytes: Int64, _ paint: Paint,
+        trust: TrustPolicy = TrustPolicy()
     ) -> [String] {
         var lines: [String] = []
         for (index, hop) in report.hops.enumerated() {
             let arrow = index == 0 ? "" : "→ "
             lines.append(paint.bold(arrow + hop.url.description.printable))
-            lines += rows(hop).map { name, value in
+            lines += rows(hop, trust).map { name, value in
                 "  " + paint.dim(name + String(repeating: " ", count: 11 - name.count))
                     + value.printable
             }
@@ -137,7 +144,9 @@ extension FetchRendering {
         return lines
     }
 
-    private static func rows(_ hop: ExchangeReport.Hop) -> [(String, String)] {
+    private static func rows(
+        _ hop: ExchangeReport.Hop, _ trust: TrustPolicy
+    ) -> [(String, String)] {
         var rows: [(String, String)] = []
         if let resolution = hop.resolution {
             let source = resolution.source
@@ -168,7 +177,11 @@ extension FetchRendering {
         }
         rows.append(("host", hop.url.origin.authority))
         if let name = serverName(hop.url) { rows.append(("sni", name)) }
-        if let peer = hop.peer { rows += proof(peer) }
+        if let peer = hop.peer { rows += proof(peer) + trustRows(peer) }
+        let options = trust.dangerous.options(for: hop.url.origin.host)
+        if !options.isEmpty {
+            rows.append(("DANGEROUS", options.map(\.label).joined(separator: ", ")))
+        }
         if let status = hop.status { rows.append(("answer", "\(status)")) }
         rows.append(("times", times(hop)))
         return rows

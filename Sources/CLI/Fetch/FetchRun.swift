@@ -79,14 +79,14 @@ struct FetchRun {
     private func report(_ outcome: Outcome, _ sink: BodySink) {
         if plan.isVerbose {
             let lines = FetchRendering.timeline(
-                outcome.report, bytes: sink.bodyOctets, console.errorPaint)
+                outcome.report, bytes: sink.bodyOctets, console.errorPaint, trust: plan.trust)
             console.errors.write(lines.map { $0 + "\n" }.joined())
         }
         if plan.isJSON {
             console.print(
                 json: FetchRendering.json(
                     url: plan.url, report: outcome.report, bytes: sink.bodyOctets,
-                    trouble: outcome.trouble))
+                    trouble: outcome.trouble, trust: plan.trust))
         } else if let trouble = outcome.trouble {
             for line in trouble.message.split(separator: "\n", omittingEmptySubsequences: false) {
                 console.note(String(line))

@@ -21,5 +21,8 @@
 #include "chttpdns_openssl_stream.h"
 
 #include "chttpdns_openssl_lab_ciphers.h"
+#include "chttpdns_openssl_lab_status.h"
+
+#include "chttpdns_openssl_revocation.h"
 
 #endif

@@ -11,6 +11,11 @@ public struct TestIdentity: Sendable, Hashable {
     /// The certificates that a server sends after its own, nearest first; the root is not among
     /// them. Change it to send a broken chain.
     public var issuers: [[UInt8]]
+    /// An OCSP response, DER, good or bad, that a server staples to handshakes which ask for one.
+    public var staple: [UInt8]?
+    /// The authority, DER, of which a server demands a certificate of each client; nil: it asks for
+    /// none.
+    public var clientAuthority: [UInt8]?
     /// The SHA-256 pin of the certificate's key; its `description` is the `sha256/…` text.
     public let pin: Pin
 

@@ -29,11 +29,14 @@ final class FetchOrigin: Sendable {
         }
     }
 
-    init(_ certificate: Certificate = .right, address: IPAddress = LabAddress.ipv4) throws {
+    init(
+        _ certificate: Certificate = .right, address: IPAddress = LabAddress.ipv4,
+        adjust: (inout TestIdentity) throws -> Void = { _ in }
+    ) throws {
         let authority = try TestAuthority("Fetch Root")
         self.authority = authority
         let name: TestName = "shop.example.test"
-        identity =
+        var made =
             switch certificate {
             case .right: try authority.leaf([name], commonName: "Shop")
             case .wrongName: try authority.leaf(["hijacker.invalid"], commonName: "Hijacker")
@@ -43,6 +46,8 @@ final class FetchOrigin: Sendable {
             case .expired: try authority.leaf([name], commonName: "Old", validity: .expired)
             case .common: try authority.leaf([], commonName: "shop.example.test")
             }
+        try adjust(&made)
+        identity = made
         directory = try TemporaryDirectory()
         try directory.write("root.pem", authority.certificatePEM)
         server = try LabServer(address: address, security: .tls(identity)) {

@@ -51,6 +51,12 @@ final class RawTLSServer: @unchecked Sendable {
         for issuer in identity.issuers {
             _ = httpdns_lab_context_add(context, issuer, issuer.count)
         }
+        if let staple = identity.staple {
+            _ = httpdns_lab_context_staple(context, staple, staple.count)
+        }
+        if let authority = identity.clientAuthority {
+            _ = httpdns_lab_context_ask_clients(context, authority, authority.count, 1)
+        }
         httpdns_lab_context_protocol(context, agreed.rawValue)
         self.context = context
         address = LabAddress.ipv4

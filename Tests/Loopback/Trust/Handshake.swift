@@ -17,7 +17,8 @@ final class Handshake {
 
     init(
         _ verifier: OpenSSLVerifier, host: Host, sending chain: [Minted],
-        maximumVersion: Int32 = TLS1_3_VERSION
+        maximumVersion: Int32 = TLS1_3_VERSION,
+        prepareServer: (OpaquePointer) throws -> Void = { _ in }
     ) throws {
         let clientContext = try #require(SSL_CTX_new(TLS_client_method()))
         defer { SSL_CTX_free(clientContext) }
@@ -30,6 +31,7 @@ final class Handshake {
         let serverContext = try Handshake.serverContext(sending: chain)
         defer { SSL_CTX_free(serverContext) }
         _ = SSL_CTX_ctrl(serverContext, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(maximumVersion), nil)
+        try prepareServer(serverContext)
         client = try #require(SSL_new(clientContext))
         server = try #require(SSL_new(serverContext))
         var clientEnd: OpaquePointer?

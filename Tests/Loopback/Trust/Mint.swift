@@ -52,6 +52,8 @@ struct Recipe {
     var isPlain = false
     /// More extensions, as OpenSSL's configuration writes them.
     var extra: [String: String] = [:]
+    /// More extensions, by number and in the words of OpenSSL's configuration.
+    var extensions: [(kind: Int32, text: String)] = []
 
     static func leaf(_ names: String..., addresses: [[UInt8]] = []) -> Recipe {
         Recipe(
@@ -94,10 +96,10 @@ struct Recipe {
         if !isPlain {
             texts.append((NID_subject_key_identifier, "hash"))
             texts.append((NID_authority_key_identifier, "keyid"))
-            let usage = isAuthority ? "keyCertSign" : "digitalSignature"
+            let usage = isAuthority ? "keyCertSign,cRLSign" : "digitalSignature"
             texts.append((NID_key_usage, "critical," + usage))
         }
-        for (kind, text) in texts {
+        for (kind, text) in texts + extensions {
             var context = X509V3_CTX()
             X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
             let made = try #require(X509V3_EXT_conf_nid(nil, &context, kind, text))

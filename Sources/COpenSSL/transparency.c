@@ -1,0 +1,131 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "chttpdns_openssl_revocation.h"
+
+#include <openssl/ct.h>
+#include <openssl/evp.h>
+#include <openssl/x509v3.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+// OpenSSL reads logs from a file and in no other way; this one is in memory and has no name.
+chttpdns_logs *chttpdns_logs_new(const char *configuration, size_t count) {
+    int file = memfd_create("logs", MFD_CLOEXEC);
+    if (file < 0) return NULL;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    size_t written = 0;
+    while (written < count) {
+        ssize_t step = write(file, configuration + written, count - written);
+        if (step <= 0) break;
+        written += (size_t)step;
+    }
+    CTLOG_STORE *logs = written == count ? CTLOG_STORE_new() : NULL;
+    if (logs != NULL && !CTLOG_STORE_load_file(logs, path)) {
+        CTLOG_STORE_free(logs);
+        logs = NULL;
+    }
+    close(file);
+    return logs;
+}
+
+void chttpdns_logs_free(chttpdns_logs *logs) { CTLOG_STORE_free(logs); }
+
+static CT_POLICY_EVAL_CTX *rules(
+    X509 *leaf, X509 *issuer, const chttpdns_logs *logs, int64_t now_seconds) {
+    CT_POLICY_EVAL_CTX *rules = CT_POLICY_EVAL_CTX_new();
+    if (rules == NULL || now_seconds < 0 || now_seconds > INT64_MAX / 1000
+        || !CT_POLICY_EVAL_CTX_set1_cert(rules, leaf)
+        || !CT_POLICY_EVAL_CTX_set1_issuer(rules, issuer)) {
+        CT_POLICY_EVAL_CTX_free(rules);
+        return NULL;
+    }
+    // Only looked into; the function does not say so.
+    CT_POLICY_EVAL_CTX_set_shared_CTLOG_STORE(rules, (CTLOG_STORE *)(uintptr_t)logs);
+    CT_POLICY_EVAL_CTX_set_time(rules, (uint64_t)now_seconds * 1000);
+    return rules;
+}
+
+static void take(const SCT *stamp, chttpdns_stamp *facts) {
+    unsigned char *log = NULL;
+    size_t count = SCT_get0_log_id(stamp, &log);
+    memset(facts, 0, sizeof *facts);
+    facts->state = CHTTPDNS_STAMP_INVALID;
+    uint64_t at = SCT_get_timestamp(stamp);
+    facts->at_milliseconds = at > INT64_MAX ? INT64_MAX : (int64_t)at;
+    if (count != sizeof facts->log || log == NULL) return;
+    memcpy(facts->log, log, count);
+    switch (SCT_get_validation_status(stamp)) {
+    case SCT_VALIDATION_STATUS_VALID: facts->state = CHTTPDNS_STAMP_VALID; break;
+    case SCT_VALIDATION_STATUS_UNKNOWN_LOG:
+    case SCT_VALIDATION_STATUS_UNKNOWN_VERSION: facts->state = CHTTPDNS_STAMP_UNKNOWN_LOG; break;
+    default: break;
+    }
+}
+
+int chttpdns_stamps_check(
+    X509 *leaf, X509 *issuer, const chttpdns_logs *logs, int64_t now_seconds,
+    chttpdns_stamp *stamps, int capacity) {
+    int found = 0;
+    STACK_OF(SCT) *list = X509_get_ext_d2i(leaf, NID_ct_precert_scts, &found, NULL);
+    if (list == NULL) return found == -1 ? 0 : -1;
+    int count = -1;
+    CT_POLICY_EVAL_CTX *context = rules(leaf, issuer, logs, now_seconds);
+    if (context != NULL && SCT_LIST_validate(list, context) >= 0) {
+        count = sk_SCT_num(list);
+        for (int index = 0; index < count && index < capacity; index++)
+            take(sk_SCT_value(list, index), &stamps[index]);
+    }
+    CT_POLICY_EVAL_CTX_free(context);
+    SCT_LIST_free(list);
+    return count;
+}
+
+// Digests
+
+static EVP_MD *sha256 = NULL;
+static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
+
+// Looked up once: by name it takes as long as hashing a certificate.
+static void fetch_sha256(void) { sha256 = EVP_MD_fetch(NULL, "SHA256", NULL); }
+
+static int add(EVP_MD_CTX *digest, X509 *certificate) {
+    unsigned char room[8192], *octets = room, *end;
+    int count = i2d_X509(certificate, NULL);
+    if (count <= 0) return 0;
+    unsigned char length[4] = {
+        (unsigned char)(count >> 24), (unsigned char)(count >> 16), (unsigned char)(count >> 8),
+        (unsigned char)count};
+    if ((size_t)count > sizeof room && (octets = OPENSSL_malloc((size_t)count)) == NULL) return 0;
+    end = octets;
+    int done = i2d_X509(certificate, &end) == count
+        && EVP_DigestUpdate(digest, length, sizeof length) == 1
+        && EVP_DigestUpdate(digest, octets, (size_t)count) == 1;
+    if (octets != room) OPENSSL_free(octets);
+    return done;
+}
+
+int chttpdns_chain_digest(
+    X509 *leaf, const STACK_OF(X509) *others, const unsigned char *prefix, size_t prefix_count,
+    unsigned char out[32]) {
+    pthread_once(&sha256_once, fetch_sha256);
+    EVP_MD_CTX *digest = EVP_MD_CTX_new();
+    int done = digest != NULL && sha256 != NULL && EVP_DigestInit_ex2(digest, sha256, NULL) == 1
+        && EVP_DigestUpdate(digest, prefix, prefix_count) == 1 && add(digest, leaf);
+    for (int index = 0; done && index < sk_X509_num(others); index++) {
+        X509 *other = sk_X509_value(others, index);
+        if (other != leaf) done = add(digest, other);
+    }
+    done = done && EVP_DigestFinal_ex(digest, out, NULL) == 1;
+    EVP_MD_CTX_free(digest);
+    return done;
+}
+
+int chttpdns_sha256(const void *octets, size_t count, unsigned char digest[32]) {
+    pthread_once(&sha256_once, fetch_sha256);
+    return sha256 != NULL && EVP_Digest(octets, count, digest, NULL, sha256, NULL) == 1;
+}

@@ -1,0 +1,33 @@
+internal import CHTTPDNSOpenSSL
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSTrust
+
+/// Files that a policy names, read when it is put to use and never again.
+enum PolicyFile {
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - what: what it should be, for the message: `revocation list`.
+    /// - Throws: ``TrustSetupError``.
+    static func read(_ path: String, as what: String) throws(TrustSetupError) -> [UInt8] {
+        guard let octets = SmallFile.read(path, atMost: maximumOctets + 1) else {
+            throw .unusable(what: what, source: path, reason: systemWord())
+        }
+        guard octets.count <= maximumOctets else {
+            throw .unusable(
+                what: what, source: path, reason: "larger than \(maximumOctets) octets")
+        }
+        return octets
+    }
+
+    /// Hexadecimal SHA-256; empty when OpenSSL refuses, which leaves two contents alike in a name only.
+    static func digest(_ octets: [UInt8]) -> String { Hex.encoded(sha256(octets) ?? []) }
+
+    static func sha256(_ octets: [UInt8]) -> [UInt8]? {
+        var digest = [UInt8](repeating: 0, count: 32)
+        return chttpdns_sha256(octets, octets.count, &digest) == 1 ? digest : nil
+    }
+
+    /// Because: the largest revocation lists of public authorities have some 30 MB.
+    private static let maximumOctets = 67_108_864
+}

@@ -1,0 +1,159 @@
+import CHTTPDNSOpenSSL
+import HTTPDNSNames
+import HTTPDNSOpenSSLTrust
+import HTTPDNSPlatform
+import HTTPDNSTrust
+import TestSupport
+import Testing
+
+@Suite struct RevocationListTests {
+    private let root: Minted
+    private let intermediate: Minted
+    private let leaf: Minted
+    private let host: Host
+
+    init() throws {
+        root = try Recipe.authority("Test Root").minted()
+        intermediate = try Recipe.authority("Test Intermediate").minted(by: root)
+        leaf = try Recipe.leaf("api.example.com").minted(by: intermediate)
+        host = .name(try HostName("api.example.com"))
+    }
+
+    private func verified(
+        _ mode: RevocationPolicy.Mode, _ lists: [String]
+    ) throws -> VerifiedPeer {
+        var policy = TrustPolicy(roots: .pem(root.pem))
+        policy.revocation = RevocationPolicy(mode, lists: lists.map { .pem($0) })
+        return try OpenSSLVerifier(policy: policy).verify(
+            leaf: leaf.parsed(), intermediates: [intermediate.parsed()], host: host,
+            at: SystemWallClock().now())
+    }
+
+    private func code(
+        _ mode: RevocationPolicy.Mode, _ lists: [String]
+    ) throws -> TrustFailure.Code? {
+        do {
+            _ = try verified(mode, lists)
+            return nil
+        } catch let failure as TrustFailure { return failure.code }
+    }
+
+    @Test func `a list of each issuer shows the whole chain good`() throws {
+        let lists = try [StatusMint.list(by: intermediate), StatusMint.list(by: root)]
+        for given in [lists, [lists.joined()]] {
+            let report = try verified(.required, given).revocation
+            guard case .good(.list, _?) = report.leaf, case .good(.list, _?) = report.issuers.first
+            else {
+                Issue.record("\(report)")
+                continue
+            }
+            #expect(report.issuers.count == 1)
+            #expect(report.remarks == [])
+        }
+    }
+
+    @Test func `a revoked certificate is refused wherever it stands in the chain`() throws {
+        let leafList = try StatusMint.list(by: intermediate, naming: leaf)
+        let authorityList = try StatusMint.list(by: root, naming: intermediate)
+        for mode in [RevocationPolicy.Mode.ifPresent, .required] {
+            #expect(try code(mode, [leafList]) == .revoked)
+            #expect(try code(mode, [StatusMint.list(by: intermediate), authorityList]) == .revoked)
+        }
+        #expect(try code(.off, [leafList, authorityList]) == nil)
+    }
+
+    @Test func `what no list speaks of is said, and refused where it is required`() throws {
+        let report = try verified(.ifPresent, [StatusMint.list(by: root)]).revocation
+        #expect(report.leaf == .notChecked(.noHandshake))
+        guard case .good(.list, _) = report.issuers.first else {
+            Issue.record("\(report)")
+            return
+        }
+        #expect(try code(.required, [StatusMint.list(by: root)]) == .revocationUnknown)
+        // The leaf is what is required; of its issuer it is said.
+        let leafOnly = try verified(.required, [StatusMint.list(by: intermediate)]).revocation
+        #expect(leafOnly.issuers == [.notChecked(.nothingPresent)])
+    }
+
+    @Test func `a list that has ended proves nothing good`() throws {
+        let ended = try StatusMint.list(by: intermediate, from: -7_200, to: -3_600)
+        let report = try verified(.ifPresent, [ended]).revocation
+        #expect(report.leaf == .notChecked(.unusable))
+        #expect(report.remarks.first?.contains("CRL has expired") == true)
+        #expect(try code(.required, [ended]) == .revocationUnknown)
+    }
+
+    @Test func `a list that has ended still names whom it names`() throws {
+        let ended = try StatusMint.list(by: intermediate, naming: leaf, from: -7_200, to: -3_600)
+        #expect(try code(.ifPresent, [ended]) == .revoked)
+    }
+
+    @Test func `a list under a stolen name proves nothing and accuses nobody`() throws {
+        let impostor = try Recipe.authority("Test Intermediate").minted()
+        for list in try [
+            StatusMint.list(by: impostor), StatusMint.list(by: impostor, naming: leaf),
+        ] {
+            let report = try verified(.ifPresent, [list]).revocation
+            guard case .notChecked = report.leaf else {
+                Issue.record("\(report)")
+                continue
+            }
+            #expect(try code(.required, [list]) == .revocationUnknown)
+        }
+    }
+
+    @Test func `a current list is found beside one that has ended`() throws {
+        let lists = try [
+            StatusMint.list(by: intermediate, from: -7_200, to: -3_600),
+            StatusMint.list(by: intermediate),
+        ]
+        #expect(try code(.required, lists) == nil)
+    }
+
+    @Test func `a list that cannot be read is a fault of the set-up that says where`() throws {
+        let directory = try TemporaryDirectory()
+        let broken = try directory.write(
+            "broken.pem", StatusMint.list(by: root) + "-----BEGIN X509 CRL-----\nAAAA\n")
+        let none = try directory.write("none.pem", root.pem)
+        for (source, words) in [
+            (RevocationPolicy.Lists.file(broken), "list 2 is malformed"),
+            (.file(none), "expected '-----BEGIN X509 CRL-----'"),
+            (.file(directory.path + "/absent.pem"), "absent.pem"),
+            (.pem(""), "expected"),
+        ] {
+            var policy = TrustPolicy(roots: .pem(root.pem))
+            policy.revocation.lists = [source]
+            let error = #expect(throws: TrustSetupError.self) {
+                _ = try OpenSSLVerifier(policy: policy)
+            }
+            #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test func `a list read again with another content is another policy`() throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write("list.pem", try StatusMint.list(by: intermediate))
+        var policy = TrustPolicy(roots: .pem(root.pem))
+        policy.revocation.lists = [.file(path)]
+        let before = try OpenSSLVerifier(policy: policy).fingerprint
+        try directory.write("list.pem", try StatusMint.list(by: intermediate, naming: leaf))
+        #expect(try OpenSSLVerifier(policy: policy).fingerprint != before)
+    }
+
+    @Test func `a staple and a list do for each other`() throws {
+        var policy = TrustPolicy(roots: .pem(root.pem))
+        policy.revocation = RevocationPolicy(
+            .required, lists: [.pem(try StatusMint.list(by: intermediate))])
+        let ended = try StatusMint.Staple.ended.minted(about: leaf, of: intermediate)
+        let verifier = try OpenSSLVerifier(policy: policy)
+        let handshake = try Handshake(verifier, host: host, sending: [leaf, intermediate]) {
+            _ = httpdns_lab_context_staple($0, ended, ended.count)
+        }
+        let report = try handshake.verdict().get().revocation
+        guard case .good(.list, _) = report.leaf else {
+            Issue.record("\(report)")
+            return
+        }
+        #expect(report.remarks.count == 1)
+    }
+}
