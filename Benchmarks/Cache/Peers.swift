@@ -44,7 +44,7 @@ final class OurCache: MeasuredCache {
 
     func store(_ name: HostName, _ number: Int) {
         let key = LookupKey(question: Question(name: name, type: .a), scope: scope)
-        cache.store(answer(name, number), for: key, lifeSeconds: 3_600, now: clock.now())
+        _ = cache.store(answer(name, number), for: key, lifeSeconds: 3_600, now: clock.now())
     }
 
     @inline(never)

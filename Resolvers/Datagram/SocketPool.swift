@@ -43,10 +43,11 @@ struct SocketPool {
     mutating func take(
         _ server: Endpoint, _ random: inout HardNumbers
     ) throws(DatagramSocket.Trouble) -> Slot {
-        let group = group(server)
-        if let used = takeIdle(group, &random) { return used }
+        if let used = takeIdle(group(server), &random) { return used }
         if idleCount > 0, idleCount + busyCount >= maximumSockets { closeAnyIdle() }
         let socket = try DatagramSocket(to: server)
+        // Not before: with the last socket that is closed, all groups may go.
+        let group = group(server)
         let index = free.popLast() ?? places.count
         if index == places.count { places.append(Place(socket: nil, group: group)) }
         places[index].generation &+= 1

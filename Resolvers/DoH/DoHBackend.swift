@@ -89,29 +89,12 @@ package struct DoHBackend: ResolverBackend {
         }
     }
 
-    /// Asks over HTTP/2 alone, without a task: calls back once, by `deadline`, on the engine's thread or
-    /// the caller's. The callback must return at once; it may ask again.
+    /// Asks as ``start(_:deadline:completion:)`` does, for a caller who waits until the end.
     package func ask(
         _ question: Question, deadline: Monotonic,
         deliver: @escaping @Sendable (Result<Testimony, QueryFailure>) -> Void
     ) {
-        let payload: [UInt8]
-        do throws(QueryFailure) { payload = try messages.payload(for: question) } catch {
-            return deliver(.failure(error))
-        }
-        client.ask(payload, deadline: deadline) { [messages, label] outcome in
-            do throws(QueryFailure) {
-                switch outcome {
-                case .success(let reply):
-                    deliver(
-                        .success(
-                            try messages.testimony(from: reply, for: question, resolver: label)))
-                case .failure(.query(let failure)): throw failure
-                case .failure(.speaksNoHTTP2):
-                    throw .misconfigured("\(label) speaks no HTTP/2")
-                }
-            } catch { deliver(.failure(error)) }
-        }
+        _ = start(question, deadline: deadline, completion: deliver)
     }
 
     private func askOverTransport(
@@ -123,5 +106,92 @@ package struct DoHBackend: ResolverBackend {
         let source = Testimony.Source(
             resolver: label, transport: .https, server: response.facts.remote?.description)
         return try messages.testimony(from: response, for: question, source: source)
+    }
+}
+
+extension DoHBackend: DirectBackend {
+    /// Asks over HTTP/2 without a task, and with one where the server has none. Calls back once, by
+    /// `deadline`, on the engine's thread, the caller's or that task's; the callback must return at
+    /// once, and may ask again.
+    package func start(
+        _ question: Question, deadline: Monotonic,
+        completion: @escaping @Sendable (Result<Testimony, QueryFailure>) -> Void
+    ) -> @Sendable () -> Void {
+        let asking = Asking()
+        guard hasHTTP2.withLock({ $0 }) else {
+            startOverTransport(question, deadline, asking, completion)
+            return { asking.cancel() }
+        }
+        let payload: [UInt8]
+        do throws(QueryFailure) { payload = try messages.payload(for: question) } catch {
+            completion(.failure(error))
+            return {}
+        }
+        let exchange = client.ask(payload, deadline: deadline) { outcome in
+            switch outcome {
+            case .success(let reply): completion(read(reply, for: question))
+            case .failure(.query(let failure)): completion(.failure(failure))
+            case .failure(.speaksNoHTTP2):
+                startOverTransport(question, deadline, asking, completion)
+            }
+        }
+        return { [client] in
+            asking.cancel()
+            client.cancel(exchange)
+        }
+    }
+
+    private func read(
+        _ reply: StreamReply, for question: Question
+    ) -> Result<Testimony, QueryFailure> {
+        do throws(QueryFailure) {
+            return .success(try messages.testimony(from: reply, for: question, resolver: label))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func startOverTransport(
+        _ question: Question, _ deadline: Monotonic, _ asking: Asking,
+        _ completion: @escaping @Sendable (Result<Testimony, QueryFailure>) -> Void
+    ) {
+        let isWanted = asking.start {
+            do throws(QueryFailure) {
+                let testimony = try await askOverTransport(question, deadline: deadline)
+                // As above: not before a proven peer has answered this way.
+                hasHTTP2.withLock { $0 = false }
+                completion(.success(testimony))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+        if !isWanted { completion(.failure(.cancelled)) }
+    }
+}
+
+/// One asking without a task, which may come to need one.
+private final class Asking: Sendable {
+    private struct State {
+        var isCancelled = false
+        var task: Task<Void, Never>?
+    }
+
+    private let state = Locked(State())
+
+    /// False when it was cancelled before.
+    func start(_ work: @escaping @Sendable () async -> Void) -> Bool {
+        state.withLock { state in
+            guard !state.isCancelled else { return false }
+            state.task = Task.detached { await work() }
+            return true
+        }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
     }
 }

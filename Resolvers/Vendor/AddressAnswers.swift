@@ -57,8 +57,25 @@ package struct AddressAnswers: Sendable, Hashable {
     package var clientAddress: IPAddress?
     package private(set) var named: [HostName: NamedAnswer] = [:]
     private var unnamed: NamedAnswer?
+    /// What was wrong with the first entry that cannot be told to be of any name.
+    private var fault: QueryFailure?
 
     package init() {}
+
+    /// Adds what an entry says. One that cannot be read condemns itself alone.
+    mutating func add(
+        for name: HostName?, _ read: () throws(QueryFailure) -> NamedAnswer
+    ) {
+        do throws(QueryFailure) { add(try read(), for: name) } catch {
+            guard let name else { return skip(error) }
+            var answer = NamedAnswer()
+            answer.failure = error
+            add(answer, for: name)
+        }
+    }
+
+    /// An entry is wrong, and names nobody.
+    mutating func skip(_ failure: QueryFailure) { fault = fault ?? failure }
 
     /// Several entries of one name are one answer.
     mutating func add(_ answer: NamedAnswer, for name: HostName?) {
@@ -73,7 +90,9 @@ package struct AddressAnswers: Sendable, Hashable {
         named[name] = known.merged(with: answer)
     }
 
-    /// - Parameter isAlone: one name was asked for, so an answer without a name is its answer.
+    /// - Parameter isAlone: one name was asked for, so an answer without a name is its answer, and a
+    ///   list that is not there means "none". Among several names it means nothing: batch calls leave
+    ///   out what they do not know how to ask for.
     func testimony(
         for question: Question, isAlone: Bool, source: Testimony.Source
     ) throws(QueryFailure) -> Testimony {
@@ -81,12 +100,14 @@ package struct AddressAnswers: Sendable, Hashable {
             throw .unsupportedType(question.type)
         }
         guard let answer = named[question.name] ?? (isAlone ? unnamed : nil) else {
-            throw .malformed(missing(question.name))
+            if !isAlone, !named.isEmpty { throw .notCovered }
+            throw fault ?? .malformed(missing(question.name))
         }
         if let failure = answer.failure { throw failure }
         var source = source
         source.clientAddress = clientAddress
         let list = family == .ipv4 ? answer.ipv4 : answer.ipv6
+        guard list != nil || isAlone else { throw .notCovered }
         source.extra = list?.extra ?? answer.extra
         if let fault = list?.fault { throw fault }
         let name = WireName(question.name)

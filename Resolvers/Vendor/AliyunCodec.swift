@@ -99,9 +99,12 @@ package struct AliyunCodec: AddressCodec {
         }
         for (index, entry) in entries.enumerated() {
             guard let entry = entry.object else {
-                throw .malformed("dns[\(index)] is \(entry.kind), not an object")
+                answers.skip(.malformed("dns[\(index)] is \(entry.kind), not an object"))
+                continue
             }
-            try Self.add(entry, to: &answers)
+            do throws(QueryFailure) { try Self.add(entry, to: &answers) } catch {
+                answers.skip(error)
+            }
         }
         return answers
     }
@@ -113,6 +116,10 @@ package struct AliyunCodec: AddressCodec {
         let name = try host(of: entry)
         answers.clientAddress =
             answers.clientAddress ?? entry["client_ip"]?.string.flatMap { try? IPAddress($0) }
+        answers.add(for: name) { () throws(QueryFailure) in try answer(of: entry) }
+    }
+
+    private static func answer(of entry: JSONObject) throws(QueryFailure) -> NamedAnswer {
         let seconds = try AddressText.statedSeconds(entry["ttl"])
         var answer = NamedAnswer()
         answer.seconds = seconds
@@ -130,7 +137,7 @@ package struct AliyunCodec: AddressCodec {
         }
         answer.ipv4?.seconds = seconds
         answer.ipv6?.seconds = seconds
-        answers.add(answer, for: name)
+        return answer
     }
 
     /// An answer names its host or at least has lists of addresses; other JSON is not an answer.

@@ -8,7 +8,7 @@ package import HTTPDNSNames
 /// Documents call the signature an HMAC; their own example is the plain MD5 of `{n}-{secret}-{t}`.
 ///
 /// Source: help.aliyun.com/document_detail/111585, 2868209 and the vendor's SDKs.
-package struct AliyunScheduleCodec: Sendable {
+package struct AliyunScheduleCodec: ServerListCodec {
     private let base: String
     private let account: String
     private let secret: Secret?

@@ -151,11 +151,12 @@ extension AliyunV2Codec {
         answers.clientAddress = data["cip"]?.string.flatMap { try? IPAddress($0) }
         for (index, entry) in entries.enumerated() {
             guard let name = entry["dn"]?.string.flatMap({ try? HostName($0) }) else {
-                throw .malformed("data.answers[\(index)].dn is no host name")
+                answers.skip(.malformed("data.answers[\(index)].dn is no host name"))
+                continue
             }
             var answer = NamedAnswer()
-            answer.ipv4 = try Self.family(entry["v4"], .ipv4, named: "v4")
-            answer.ipv6 = try Self.family(entry["v6"], .ipv6, named: "v6")
+            answer.ipv4 = Self.family(entry["v4"], .ipv4, named: "v4")
+            answer.ipv6 = Self.family(entry["v6"], .ipv6, named: "v6")
             answers.add(answer, for: name)
         }
         return answers
@@ -197,10 +198,10 @@ extension AliyunV2Codec {
     /// A family that was not asked may be missing; one without addresses may give a reason.
     private static func family(
         _ value: JSONValue?, _ family: IPAddress.Family, named member: String
-    ) throws(QueryFailure) -> FamilyAnswer? {
+    ) -> FamilyAnswer? {
         guard let value, !value.isNull else { return nil }
         guard let object = value.object else {
-            throw .malformed("\(member) is \(value.kind), not an object")
+            return FamilyAnswer(fault: .malformed("\(member) is \(value.kind), not an object"))
         }
         var answer = AddressText.list(object["ips"], family, named: member + ".ips")
         do throws(QueryFailure) {

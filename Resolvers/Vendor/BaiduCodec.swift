@@ -70,9 +70,11 @@ package struct BaiduCodec: AddressCodec {
         answers.clientAddress = body["clientip"]?.string.flatMap { try? IPAddress($0) }
         for member in names.members {
             guard let name = try? HostName(member.name) else {
-                throw .malformed("data has \(ServerText.shown(member.name)), no host name")
+                answers.skip(
+                    .malformed("data has \(ServerText.shown(member.name)), no host name"))
+                continue
             }
-            answers.add(try Self.answer(member.value), for: name)
+            answers.add(for: name) { () throws(QueryFailure) in try Self.answer(member.value) }
         }
         return answers
     }
@@ -91,20 +93,24 @@ package struct BaiduCodec: AddressCodec {
             answer.ipv4?.seconds = answer.seconds
             answer.ipv6?.seconds = answer.seconds
         }
-        if let ipv4 = try family(object["ipv4"], .ipv4, named: "ipv4") { answer.ipv4 = ipv4 }
-        if let ipv6 = try family(object["ipv6"], .ipv6, named: "ipv6") { answer.ipv6 = ipv6 }
+        if let ipv4 = family(object["ipv4"], .ipv4, named: "ipv4") { answer.ipv4 = ipv4 }
+        if let ipv6 = family(object["ipv6"], .ipv6, named: "ipv6") { answer.ipv6 = ipv6 }
         return answer
     }
 
     private static func family(
         _ value: JSONValue?, _ family: IPAddress.Family, named member: String
-    ) throws(QueryFailure) -> FamilyAnswer? {
+    ) -> FamilyAnswer? {
         guard let value, !value.isNull else { return nil }
         guard let object = value.object else {
-            throw .malformed("\(member) is \(value.kind), not an object")
+            return FamilyAnswer(fault: .malformed("\(member) is \(value.kind), not an object"))
         }
         var answer = AddressText.list(object["ip"], family, named: member + ".ip")
-        answer.seconds = try AddressText.statedSeconds(object["ttl"])
+        do throws(QueryFailure) {
+            answer.seconds = try AddressText.statedSeconds(object["ttl"])
+        } catch {
+            answer.fault = answer.fault ?? error
+        }
         return answer
     }
 

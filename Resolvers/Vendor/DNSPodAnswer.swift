@@ -39,12 +39,25 @@ struct DNSPodAnswer {
         let lines = text.split(whereSeparator: \.isNewline).map(Self.trimmed)
             .filter { !$0.isEmpty }
         guard !lines.isEmpty else { return }
+        var named = 0
+        var fault: QueryFailure?
         for line in lines {
-            guard let answer = try ours(line) else { continue }
+            let answer: Substring?
+            do throws(QueryFailure) { answer = try ours(line) } catch {
+                // A line that names nobody condemns itself alone.
+                guard scope.isBatch else { throw error }
+                fault = fault ?? error
+                continue
+            }
+            guard let answer else {
+                if Self.nameEnd(in: line) != nil { named += 1 }
+                continue
+            }
             try read(answer)
             return
         }
-        throw response.malformed("no line of the answer is about \(name)")
+        if scope.isBatch, named > 0 { throw .notCovered }
+        throw fault ?? response.malformed("no line of the answer is about \(name)")
     }
 
     /// The line without its name; nil when it is about another name.
@@ -79,7 +92,11 @@ struct DNSPodAnswer {
         }
         let lists = (parts.first ?? "").split(separator: "-", omittingEmptySubsequences: false)
         switch lists.count {
-        case 1: try keep(read(list: lists[0], scope.wantsBoth ? nil : family))
+        case 1:
+            let list = try read(list: lists[0], scope.wantsBoth ? nil : family)
+            // One list of a batch that asked for both speaks of its own family alone.
+            if scope.isBatch, list.addresses.isEmpty, list.hasOthers { throw .notCovered }
+            keep(list)
         // A host name may hold hyphens: the form "the name itself" comes before "two lists".
         case _ where isOurName(parts.first ?? ""): return
         case 2:
@@ -89,7 +106,9 @@ struct DNSPodAnswer {
         }
     }
 
-    private typealias AddressList = (addresses: [IPAddress], lifetimeSeconds: UInt32)
+    private typealias AddressList = (
+        addresses: [IPAddress], lifetimeSeconds: UInt32, hasOthers: Bool
+    )
 
     private mutating func keep(_ list: AddressList) {
         addresses = list.addresses
@@ -112,7 +131,7 @@ struct DNSPodAnswer {
         }
         let words = parts[0].split(separator: ";").map(Self.trimmed)
         if words == ["0"] || (words.count == 1 && isOurName(words[0])) {
-            return ([], lifetimeSeconds)
+            return ([], lifetimeSeconds, false)
         }
         var addresses: [IPAddress] = []
         for word in words {
@@ -121,7 +140,7 @@ struct DNSPodAnswer {
             else { throw malformed(list) }
             if family != nil || address.family == self.family { addresses.append(address) }
         }
-        return (addresses, lifetimeSeconds)
+        return (addresses, lifetimeSeconds, addresses.count < words.count)
     }
 
     private func isOurName(_ text: Substring) -> Bool {

@@ -30,14 +30,14 @@ package struct DNSPodCodec: HTTPDNSCodec {
         package init() {}
     }
 
-    private let path: String
-    private let token: Secret?
-    private let encryption: Encryption?
+    let path: String
+    let token: Secret?
+    let encryption: Encryption?
     private let options: Options
     private let randomOctets: @Sendable (Int) -> [UInt8]
 
     /// An account's cipher, and how it is named in requests.
-    private struct Encryption: Sendable {
+    struct Encryption: Sendable {
         let id: String
         let name: String
         let cipher: Cipher
@@ -192,8 +192,18 @@ extension DNSPodCodec {
         }
     }
 
+    package func isLegible(_ response: HTTPDNSResponse) -> Bool {
+        (try? text(of: response)).map { DNSPodCodec.isLine(Array($0.utf8)) } ?? false
+    }
+
+    /// False for what no answer in text begins with: a page of HTML, or JSON.
+    static func isLine(_ body: [UInt8]) -> Bool {
+        let first = body.first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
+        return first.map { !Array("<{[".utf8).contains($0) && $0 < 0x80 } ?? true
+    }
+
     /// The answer in clear.
-    private func text(of response: HTTPDNSResponse) throws(QueryFailure) -> String {
+    func text(of response: HTTPDNSResponse) throws(QueryFailure) -> String {
         guard response.isSuccess else { throw .httpStatus(response.status) }
         guard response.body.count <= Self.maximumOctets,
             response.body.allSatisfy({ $0 < 0x80 && $0 != 0 })

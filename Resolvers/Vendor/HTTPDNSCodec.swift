@@ -48,6 +48,10 @@ package protocol HTTPDNSCodec: Sendable {
     /// - Parameter response: nil when none came.
     func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy
 
+    /// True when a body is of the protocol's form, whatever it says. Where one that cannot be used is so
+    /// all the same, what is wrong is what the service knows of that name, and not its server.
+    func isLegible(_ response: HTTPDNSResponse) -> Bool
+
     /// Another way to ask the same server, after an answer that cannot be read; nil when there is none.
     func otherRequest(for questions: [Question]) -> HTTPDNSRequest?
 }
@@ -106,6 +110,10 @@ extension HTTPDNSCodec {
 
     package func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy {
         Remedy.usual(for: failure)
+    }
+
+    package func isLegible(_ response: HTTPDNSResponse) -> Bool {
+        (try? JSONValue.parse(response.body)) != nil
     }
 
     package func otherRequest(for questions: [Question]) -> HTTPDNSRequest? { nil }

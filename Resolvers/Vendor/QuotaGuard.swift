@@ -21,6 +21,12 @@ package final class QuotaGuard: Sendable {
         if let wait { throw .overQuota(retryAfterMilliseconds: wait) }
     }
 
+    /// The request for which a token was taken did not go out.
+    package func giveBack() {
+        let now = clock.now()
+        bucket.withLock { $0.giveBack(now: now) }
+    }
+
     /// The guard of an account: one for all back-ends of the process that name it alike. The first to
     /// name it sets the limit.
     ///

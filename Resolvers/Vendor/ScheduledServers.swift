@@ -4,12 +4,44 @@ package import HTTPDNSNames
 package import HTTPDNSPlatform
 package import HTTPDNSTransport
 
+/// The words of a service that hands out its servers. No I/O.
+package protocol ServerListCodec: Sendable {
+    /// What to ask the service; `now` dates signatures.
+    func request(now: WallTime) throws(QueryFailure) -> HTTPDNSRequest
+
+    /// What the service says.
+    ///
+    /// - Parameter port: of servers for which it names none.
+    func list(
+        in response: HTTPDNSResponse, port: Port
+    ) throws(QueryFailure) -> ServiceSchedule.ServiceList
+}
+
 /// Drives ``ServiceSchedule``: fetches the list from the service, saves it, reads the clocks.
 ///
 /// A question never waits for a fetch: until the list is there, the servers that hand it out answer.
 package final class ScheduledServers: ServerDirectory {
-    private let schedule: Locked<ServiceSchedule>
-    private let codec: AliyunScheduleCodec
+    private struct State {
+        var schedule: ServiceSchedule
+        /// The newest of what is to be saved.
+        var unsaved: ServiceSchedule.Stored?
+        var isSaving = false
+
+        /// Takes out what is to be saved, so that the newest is, whoever comes to do it.
+        mutating func perform(_ actions: [ServiceSchedule.Action]) -> Bool {
+            var mustFetch = false
+            for action in actions {
+                switch action {
+                case .fetch: mustFetch = true
+                case .save(let stored): unsaved = stored
+                }
+            }
+            return mustFetch
+        }
+    }
+
+    private let state: Locked<State>
+    private let codec: any ServerListCodec
     private let service: HTTPService
     private let transport: Transport
     private let settings: Settings
@@ -32,7 +64,7 @@ package final class ScheduledServers: ServerDirectory {
     ///   - transport: carries the requests.
     ///   - settings: store, clocks, and who is told of trouble.
     package init(
-        codec: AliyunScheduleCodec, service: HTTPService, transport: Transport,
+        codec: any ServerListCodec, service: HTTPService, transport: Transport,
         settings: Settings = Settings()
     ) {
         self.codec = codec
@@ -46,7 +78,7 @@ package final class ScheduledServers: ServerDirectory {
         let bootstrap = service.route.addresses.map {
             Endpoint(address: $0, port: service.route.port)
         }
-        schedule = Locked(ServiceSchedule(bootstrap: bootstrap, stored: stored))
+        state = Locked(State(schedule: ServiceSchedule(bootstrap: bootstrap, stored: stored)))
     }
 
     /// Fetches the list for the first time.
@@ -56,14 +88,17 @@ package final class ScheduledServers: ServerDirectory {
     package func networkChanged() { step { $0.networkChanged($1) } }
 
     package var isLocal: Bool {
-        let servers = schedule.withLock { $0.servers }
+        let servers = state.withLock { $0.schedule.servers }
         return !servers.isEmpty && servers.allSatisfy(\.address.isLoopback)
     }
 
     package func plan() throws(QueryFailure) -> ServerRotation {
         let now = moment()
-        let (result, actions) = schedule.withLock { $0.plan(now) }
-        perform(actions)
+        let (result, mustFetch) = state.withLock { state in
+            let (result, actions) = state.schedule.plan(now)
+            return (result, state.perform(actions))
+        }
+        follow(mustFetch: mustFetch)
         return try result.get()
     }
 
@@ -80,18 +115,31 @@ package final class ScheduledServers: ServerDirectory {
         _ event: (inout ServiceSchedule, ServiceSchedule.Moment) -> [ServiceSchedule.Action]
     ) {
         let now = moment()
-        perform(schedule.withLock { event(&$0, now) })
+        follow(mustFetch: state.withLock { $0.perform(event(&$0.schedule, now)) })
     }
 
-    private func perform(_ actions: [ServiceSchedule.Action]) {
-        for action in actions {
-            switch action {
-            case .fetch: Task { await self.fetch() }
-            case .save(let stored):
-                do throws(StoreFault) { try settings.store?.save(stored) } catch {
-                    settings.report(error.description)
-                }
+    private func follow(mustFetch: Bool) {
+        if mustFetch { Task { await self.fetch() } }
+        save()
+    }
+
+    /// Writes what is to be saved, without the lock. One thread at a time does, and goes on until
+    /// nothing newer is there: two at once could leave the older on the disk.
+    private func save() {
+        while let stored = takeUnsaved() {
+            do throws(StoreFault) { try settings.store?.save(stored) } catch {
+                settings.report(error.description)
             }
+            state.withLock { $0.isSaving = false }
+        }
+    }
+
+    private func takeUnsaved() -> ServiceSchedule.Stored? {
+        state.withLock { state in
+            guard !state.isSaving, let stored = state.unsaved else { return nil }
+            state.isSaving = true
+            state.unsaved = nil
+            return stored
         }
     }
 

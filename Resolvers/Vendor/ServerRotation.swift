@@ -40,6 +40,12 @@ package struct ServerRotation: Sendable, Hashable {
         if let place = servers.firstIndex(of: server) { cursor = place }
     }
 
+    /// Those of the list that are not among `asked`, in order; the whole list when none is left.
+    package func without(_ asked: [Endpoint]) -> ServerRotation {
+        let others = asked.isEmpty ? [] : order.filter { !asked.contains($0) }
+        return others.isEmpty ? self : ServerRotation(others)
+    }
+
     /// Where to connect: the first server, and behind it those that listen at the same port.
     package var route: Route? {
         guard let first = current else { return nil }

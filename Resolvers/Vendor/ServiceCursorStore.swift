@@ -48,6 +48,7 @@ package struct FileCursorStore: ServiceCursorStore {
         let value: JSONValue = [
             "version": 1, "servers": .array(servers), "cursor": .integer(Int64(stored.cursor)),
             "fetchedAt": .integer(stored.fetchedAt.secondsSince1970),
+            "freshSeconds": .integer(stored.freshSeconds),
         ]
         do throws(FileFault) {
             try ReplacedFile.replace(path, with: JSONWriter.octets(value) + [0x0A])
@@ -71,7 +72,10 @@ package struct FileCursorStore: ServiceCursorStore {
         }
         guard !servers.isEmpty, servers.indices.contains(place) else { return nil }
         return ServiceSchedule.Stored(
-            servers: servers, cursor: place, fetchedAt: WallTime(secondsSince1970: fetchedAt))
+            servers: servers, cursor: place, fetchedAt: WallTime(secondsSince1970: fetchedAt),
+            freshSeconds: value["freshSeconds"]?.integer.flatMap {
+                (1...ServiceSchedule.freshSeconds * 3).contains($0) ? $0 : nil
+            } ?? ServiceSchedule.freshSeconds)
     }
 
     /// Because: 128 servers take a tenth of it.

@@ -56,7 +56,30 @@ final class ServiceExchange: Sendable {
     }
 
     /// An outcome for each question, in their order.
+    ///
+    /// What an answer for several names does not speak of is asked again, each name alone: a service
+    /// that leaves a name or a family out of a batch may know it all the same.
     func ask(_ questions: [Question], deadline: Monotonic) async -> [Outcome] {
+        var outcomes = await askTogether(questions, deadline: deadline)
+        guard Set(questions.map(\.name)).count > 1 else { return outcomes }
+        let open = questions.indices.filter { outcomes[$0] == .failure(.notCovered) }
+        let names = Dictionary(grouping: open) { questions[$0].name }
+        await withTaskGroup(of: [(Int, Outcome)].self) { group in
+            for places in names.values {
+                group.addTask {
+                    let alone = await self.askTogether(
+                        places.map { questions[$0] }, deadline: deadline)
+                    return Array(zip(places, alone))
+                }
+            }
+            for await found in group {
+                for (place, outcome) in found { outcomes[place] = outcome }
+            }
+        }
+        return outcomes
+    }
+
+    private func askTogether(_ questions: [Question], deadline: Monotonic) async -> [Outcome] {
         do throws(QueryFailure) {
             return try await outcomes(of: questions, deadline: deadline)
         } catch {
@@ -107,6 +130,8 @@ final class ServiceExchange: Sendable {
         var hasAskedOtherwise = false
         var response: HTTPDNSResponse?
         var serverCount = 1
+        /// Servers that gave an answer of no use, without a fault of their own.
+        var asked: [Endpoint] = []
 
         init(questions: [Question]) { self.questions = questions }
 
@@ -140,7 +165,7 @@ final class ServiceExchange: Sendable {
         attempt.otherRequest = nil
         switch codec.remedy(for: failure, in: attempt.response) {
         case .none, .rest: return false
-        case .switchServer: return attempt.serverCount > 1
+        case .switchServer: return attempt.serverCount > max(1, attempt.asked.count)
         case .correctClock(let time):
             guard !attempt.hasCorrectedClock else { return false }
             attempt.hasCorrectedClock = true
@@ -163,11 +188,12 @@ final class ServiceExchange: Sendable {
         } else {
             request = try self.request(for: attempt.questions)
         }
-        let plan = try servers.plan()
-        guard let route = plan.route, let server = plan.current else {
+        let plan = try nextPlan()
+        // Another request is for the server that did not understand the first.
+        let rest = attempt.otherRequest == nil ? plan.without(attempt.asked) : plan
+        guard let route = rest.route, let server = rest.current else {
             throw .misconfigured("the service has no server to ask")
         }
-        try settings.quota?.take()
         attempt.serverCount = plan.servers.count
         var end = deadline
         if plan.servers.count > 1, attempt.mayGoOn {
@@ -180,12 +206,25 @@ final class ServiceExchange: Sendable {
             attempt.response = response
             outcomes = codec.testimonies(
                 from: response, for: attempt.questions, source: source.told)
-            note(outcomes, response, from: source.endpoint ?? server)
+            let answering = source.endpoint ?? server
+            if note(outcomes, response, from: answering) == .useless {
+                attempt.asked.append(answering)
+            }
         } catch {
             outcomes = attempt.questions.map { _ in .failure(error) }
-            if error != .cancelled { servers.failed(server) }
+            if error.isServersOwn { servers.failed(server) }
         }
         return outcomes
+    }
+
+    /// Whom to ask, with the account's leave. The leave is asked for first: what rests lets one probe
+    /// through, which must not be spent on a request that does not go out.
+    private func nextPlan() throws(QueryFailure) -> ServerRotation {
+        try settings.quota?.take()
+        do throws(QueryFailure) { return try servers.plan() } catch {
+            settings.quota?.giveBack()
+            throw error
+        }
     }
 
     private func request(for questions: [Question]) throws(QueryFailure) -> HTTPDNSRequest {
@@ -225,22 +264,40 @@ final class ServiceExchange: Sendable {
 
 // What responses teach
 extension ServiceExchange {
+    /// What a response says of the server that gave it.
+    private enum Standing {
+        case well, faulty
+        /// It may be well; another may have a better answer.
+        case useless
+    }
+
     private func note(
         _ outcomes: [Outcome], _ response: HTTPDNSResponse, from server: Endpoint
-    ) {
-        guard let failure = Self.commonFailure(outcomes) else {
-            servers.answered(server)
-            return
+    ) -> Standing {
+        let standing = standing(outcomes, response)
+        switch standing {
+        case .well: servers.answered(server)
+        case .faulty: servers.failed(server)
+        case .useless: break
         }
+        return standing
+    }
+
+    private func standing(_ outcomes: [Outcome], _ response: HTTPDNSResponse) -> Standing {
+        guard let failure = Self.commonFailure(outcomes) else { return .well }
         if let seconds = retrySeconds(response) {
             rest(seconds: seconds, failure: nil)
-            return
+            return .useless
         }
         switch codec.remedy(for: failure, in: response) {
-        case .switchServer: servers.failed(server)
-        case .rest(let seconds): rest(seconds: seconds, failure: failure)
+        // One odd name must not take all servers, and with them the account, away from the others.
+        case .switchServer where failure.isMalformed && codec.isLegible(response): return .useless
+        case .switchServer: return .faulty
+        case .rest(let seconds):
+            rest(seconds: seconds, failure: failure)
+            return .useless
         // The server answered; what it said is another matter.
-        case .none, .correctClock: servers.answered(server)
+        case .none, .correctClock: return .well
         }
     }
 
@@ -277,5 +334,19 @@ extension ServiceExchange {
             return nil
         }
         return seconds > 0 ? min(seconds, Self.maximumRestSeconds) : nil
+    }
+}
+
+extension QueryFailure {
+    /// True for what came of a request that got no response: the server's fault, or its network's.
+    fileprivate var isServersOwn: Bool {
+        switch self {
+        case .timedOut, .unreachable, .untrusted, .malformed: true
+        default: false
+        }
+    }
+
+    fileprivate var isMalformed: Bool {
+        if case .malformed = self { true } else { false }
     }
 }

@@ -10,9 +10,11 @@ package import HTTPDNSNames
 ///
 /// A shift is a failure that makes another server the first. Rules:
 /// 1. Until there is a list, the servers that hand it out are asked.
-/// 2. The list is fetched at the start, after a change of network, when it is 8 h old, and when the
-///    turn comes back to the first server: all have failed. One fetch at a time; after one that failed,
-///    and after one for a full turn, there is a pause, which a change of network ends.
+/// 2. The list is fetched at the start, after a change of network, when it is as old as it may grow
+///    (8 h where it does not say), and when the turn comes back to the first server: all have failed.
+///    One fetch at a time; after one that failed, and after one for a full turn, there is a pause, the
+///    longer of the two, which a change of network ends. A fetch that was under way then is followed by
+///    another: it has asked on the old network.
 /// 3. An empty list is a failed fetch: what was known stays.
 /// 4. A service that says it is off is off until a later fetch says otherwise.
 /// 5. List and cursor are saved whenever they change.
@@ -24,11 +26,16 @@ package struct ServiceSchedule: Sendable {
         package let servers: [Endpoint]
         package let cursor: Int
         package let fetchedAt: WallTime
+        package let freshSeconds: Int64
 
-        package init(servers: [Endpoint], cursor: Int, fetchedAt: WallTime) {
+        package init(
+            servers: [Endpoint], cursor: Int, fetchedAt: WallTime,
+            freshSeconds: Int64 = ServiceSchedule.freshSeconds
+        ) {
             self.servers = servers
             self.cursor = cursor
             self.fetchedAt = fetchedAt
+            self.freshSeconds = freshSeconds
         }
     }
 
@@ -36,10 +43,16 @@ package struct ServiceSchedule: Sendable {
     package struct ServiceList: Sendable, Hashable {
         package var servers: [Endpoint]
         package var isTurnedOff: Bool
+        /// How old it may grow.
+        package var freshSeconds: Int64
 
-        package init(servers: [Endpoint], isTurnedOff: Bool = false) {
+        package init(
+            servers: [Endpoint], isTurnedOff: Bool = false,
+            freshSeconds: Int64 = ServiceSchedule.freshSeconds
+        ) {
             self.servers = servers
             self.isTurnedOff = isTurnedOff
+            self.freshSeconds = freshSeconds
         }
     }
 
@@ -70,7 +83,11 @@ package struct ServiceSchedule: Sendable {
 
     private var rotation: ServerRotation
     private var fetchedAt: WallTime?
+    /// Of the list.
+    private var freshSeconds = ServiceSchedule.freshSeconds
     private var isFetching = false
+    /// The network has changed since the fetch began.
+    private var mustFetchAgain = false
     private var mayFetchAt: Monotonic?
     private var isTurnedOff = false
     private var condition = Condition.normal
@@ -82,6 +99,7 @@ package struct ServiceSchedule: Sendable {
         if let stored, !stored.servers.isEmpty {
             rotation = ServerRotation(stored.servers, cursor: stored.cursor)
             fetchedAt = stored.fetchedAt
+            freshSeconds = stored.freshSeconds
         } else {
             rotation = ServerRotation(bootstrap)
         }
@@ -97,6 +115,7 @@ package struct ServiceSchedule: Sendable {
     package mutating func networkChanged(_ now: Moment) -> [Action] {
         mayFetchAt = nil
         condition = .normal
+        mustFetchAgain = isFetching
         return fetch(now)
     }
 
@@ -139,7 +158,8 @@ package struct ServiceSchedule: Sendable {
         var actions = save()
         if isFullTurn {
             actions += fetch(now)
-            mayFetchAt = now.monotonic.adding(milliseconds: Self.fullTurnPauseMilliseconds)
+            let pause = now.monotonic.adding(milliseconds: Self.fullTurnPauseMilliseconds)
+            mayFetchAt = max(mayFetchAt ?? pause, pause)
         }
         return actions
     }
@@ -150,19 +170,28 @@ package struct ServiceSchedule: Sendable {
         isTurnedOff = list.isTurnedOff
         guard !list.servers.isEmpty || list.isTurnedOff else { return fetchFailed(now) }
         fetchedAt = now.wall
-        guard !list.servers.isEmpty else { return [] }
+        freshSeconds = list.freshSeconds
+        guard !list.servers.isEmpty else { return fetchAgain(now) }
         let first = rotation.current
         rotation = ServerRotation(list.servers)
         // The server that has answered so far stays first where it is still on the list.
         if condition == .normal, let first { rotation.answered(first) }
         condition = .normal
-        return save()
+        return save() + fetchAgain(now)
     }
 
     package mutating func fetchFailed(_ now: Moment) -> [Action] {
         isFetching = false
+        guard !mustFetchAgain else { return fetchAgain(now) }
         mayFetchAt = now.monotonic.adding(milliseconds: Self.failedFetchPauseMilliseconds)
         return []
+    }
+
+    private mutating func fetchAgain(_ now: Moment) -> [Action] {
+        guard mustFetchAgain else { return [] }
+        mustFetchAgain = false
+        mayFetchAt = nil
+        return fetch(now)
     }
 
     private mutating func fetch(_ now: Moment) -> [Action] {
@@ -176,7 +205,7 @@ package struct ServiceSchedule: Sendable {
         guard let fetchedAt else { return true }
         let age = now.wall.secondsSince1970.subtractingReportingOverflow(
             fetchedAt.secondsSince1970)
-        return age.overflow || age.partialValue < 0 || age.partialValue >= Self.freshSeconds
+        return age.overflow || age.partialValue < 0 || age.partialValue >= freshSeconds
     }
 
     private func save() -> [Action] {
@@ -184,15 +213,16 @@ package struct ServiceSchedule: Sendable {
         return [
             .save(
                 Stored(
-                    servers: rotation.servers, cursor: rotation.cursor, fetchedAt: fetchedAt))
+                    servers: rotation.servers, cursor: rotation.cursor, fetchedAt: fetchedAt,
+                    freshSeconds: freshSeconds))
         ]
     }
 
     /// What questions are refused by while the service says that it is off.
     package static let turnedOffCode = "ServiceDisabled"
 
-    /// How old a list may grow. Source: help.aliyun.com/document_detail/2868007.
-    static let freshSeconds: Int64 = 8 * 3_600
+    /// How old a list may grow that does not say. Source: help.aliyun.com/document_detail/2868007.
+    package static let freshSeconds: Int64 = 8 * 3_600
     /// Between two probes of a service at rest. Source: the vendor's Android SDK.
     static let probeIntervalMilliseconds: Int64 = 30_000
     /// Between fetches for full turns. Source: the vendor's iOS SDK.

@@ -10,13 +10,36 @@ extension TemplateCodec {
     package func testimony(
         from response: HTTPDNSResponse, for question: Question, source: Testimony.Source
     ) throws(QueryFailure) -> Testimony {
-        let response = try opened(response)
-        if template.response.form == .dnsJSON {
-            try refuseByCode(response)
-            return try JSONDoHCodec.testimony(inJSON: response, for: question, source: source)
+        do throws(QueryFailure) {
+            let response = try opened(response)
+            if template.response.form == .dnsJSON {
+                try refuseByCode(response)
+                return try JSONDoHCodec.testimony(inJSON: response, for: question, source: source)
+            }
+            return try answers(in: response, to: [question])
+                .testimony(for: question, isAlone: true, source: source)
+        } catch {
+            throw unquoted(error, response)
         }
-        return try answers(in: response, to: [question])
-            .testimony(for: question, isAlone: true, source: source)
+    }
+
+    /// The failure without what the response repeats of our credentials: login pages, debugging proxies
+    /// and services themselves send requests back, and errors quote them.
+    private func unquoted(_ failure: QueryFailure, _ response: HTTPDNSResponse) -> QueryFailure {
+        let secrets = [credentials.key, credentials.secret].compactMap { $0?.revealed }
+            .filter { !$0.isEmpty }
+        func repeats(_ text: String) -> Bool {
+            secrets.contains { text.contains($0) || text.contains(QueryString.encoded($0)) }
+        }
+        switch failure {
+        case .rejected(let code) where repeats(code):
+            return .malformed("its error code repeats what we sent")
+        case .malformed(let what)
+        where repeats(what) || repeats(String(decoding: response.body, as: UTF8.self))
+            || repeats(response.contentType ?? ""):
+            return .malformed("the body is not an answer; it repeats what we sent")
+        default: return failure
+        }
     }
 
     package func testimonies(
@@ -31,7 +54,7 @@ extension TemplateCodec {
             }
             answers = try self.answers(in: try opened(response), to: questions)
         } catch {
-            return questions.map { _ in .failure(error) }
+            return questions.map { _ in .failure(unquoted(error, response)) }
         }
         let isAlone = Set(questions.map(\.name)).count == 1
         return questions.map { question in
@@ -39,9 +62,15 @@ extension TemplateCodec {
                 return .success(
                     try answers.testimony(for: question, isAlone: isAlone, source: source))
             } catch {
-                return .failure(error)
+                return .failure(unquoted(error, response))
             }
         }
+    }
+
+    package func isLegible(_ response: HTTPDNSResponse) -> Bool {
+        guard let opened = try? opened(response) else { return false }
+        return template.response.form == .text
+            ? DNSPodCodec.isLine(opened.body) : (try? JSONValue.parse(opened.body)) != nil
     }
 
     /// The response with its body in clear. A refusal is never encrypted: it is read as it is.
@@ -127,25 +156,28 @@ extension TemplateCodec {
         guard let found = body[rule.entries] else {
             throw response.malformed("\(rule.entries.text) is missing")
         }
-        for (name, entry) in try entries(found, response) {
+        for (name, entry) in try entries(found, response, &answers) {
             answers.clientAddress =
                 answers.clientAddress ?? address(rule.clientAddress, in: entry)
-            answers.add(try answer(of: entry, response), for: name)
+            answers.add(for: name) { () throws(QueryFailure) in try answer(of: entry, response) }
         }
         return answers
     }
 
+    /// The entries that say whose they are, or need not.
     private func entries(
-        _ found: JSONValue, _ response: HTTPDNSResponse
+        _ found: JSONValue, _ response: HTTPDNSResponse, _ answers: inout AddressAnswers
     ) throws(QueryFailure) -> [(HostName?, JSONValue)] {
         let rule = template.response
         if rule.isKeyedByName {
             guard let object = found.object else {
                 throw response.malformed("\(rule.entries.text) is \(found.kind), not an object")
             }
-            return try object.members.map { member throws(QueryFailure) in
+            return object.members.compactMap { member in
                 guard let name = try? HostName(member.name) else {
-                    throw .malformed("\(ServerText.shown(member.name)) is no host name")
+                    answers.skip(
+                        .malformed("\(ServerText.shown(member.name)) is no host name"))
+                    return nil
                 }
                 return (name, member.value)
             }
@@ -153,13 +185,15 @@ extension TemplateCodec {
         guard found.array != nil || found.object != nil else {
             throw response.malformed("the answer is \(found.kind), not an object")
         }
-        return try (found.array ?? [found]).map { entry throws(QueryFailure) in
+        return (found.array ?? [found]).compactMap { entry in
             guard let path = rule.name, let value = entry[path], !value.isNull else {
                 return (nil, entry)
             }
             guard let name = value.string.flatMap({ try? HostName($0) }) else {
-                throw .malformed(
-                    "it answers for \(ServerText.shown(value.description)), no host name")
+                answers.skip(
+                    .malformed(
+                        "it answers for \(ServerText.shown(value.description)), no host name"))
+                return nil
             }
             return (name, entry)
         }
@@ -178,6 +212,11 @@ extension TemplateCodec {
             throw response.malformed("an entry has no \(rule.addresses[0].text)")
         }
         let seconds = try AddressText.statedSeconds(rule.seconds.flatMap { entry[$0] })
+        guard !lists.isEmpty else {
+            var answer = NamedAnswer()
+            answer.seconds = seconds
+            return answer
+        }
         var all: [JSONValue] = []
         for path in lists {
             guard let value = entry[path], !value.isNull else { continue }

@@ -21,7 +21,7 @@ package struct TemplateCodec: HTTPDNSCodec {
 
     private let base: String
     let template: ProviderTemplate
-    private let credentials: Credentials
+    let credentials: Credentials
     private let payloadCipher: TemplateCipher?
     let responseCipher: TemplateCipher?
     private let types: Set<RecordType>?

@@ -72,23 +72,33 @@ package struct VolcengineCodec: AddressCodec {
         var answers = AddressAnswers()
         for entry in try Self.entries(of: body, response) {
             guard let object = entry.object, object["host"] != nil || object["ips"] != nil else {
-                throw response.malformed("an entry has neither host nor ips")
+                answers.skip(response.malformed("an entry has neither host nor ips"))
+                continue
             }
-            let name = try Self.host(object["host"])
-            var answer = NamedAnswer()
-            answer.seconds = try AddressText.statedSeconds(object["ttl"])
-            let both = try AddressText.mixed(object["ips"], named: "ips")
-            answer.ipv4 = both.ipv4
-            answer.ipv6 = both.ipv6
-            answer.ipv4?.seconds = answer.seconds
-            answer.ipv6?.seconds = answer.seconds
-            answers.add(answer, for: name)
+            do throws(QueryFailure) {
+                let name = try Self.host(object["host"])
+                answers.add(for: name) { () throws(QueryFailure) in try Self.answer(of: object) }
+            } catch {
+                answers.skip(error)
+            }
             answers.clientAddress =
                 answers.clientAddress ?? object["cip"]?.string.flatMap { try? IPAddress($0) }
         }
         answers.clientAddress =
             answers.clientAddress ?? body["cip"]?.string.flatMap { try? IPAddress($0) }
         return answers
+    }
+
+    private static func answer(of object: JSONObject) throws(QueryFailure) -> NamedAnswer {
+        var answer = NamedAnswer()
+        answer.seconds = try AddressText.statedSeconds(object["ttl"])
+        guard object["ips"] != nil else { return answer }
+        let both = try AddressText.mixed(object["ips"], named: "ips")
+        answer.ipv4 = both.ipv4
+        answer.ipv6 = both.ipv6
+        answer.ipv4?.seconds = answer.seconds
+        answer.ipv6?.seconds = answer.seconds
+        return answer
     }
 
     private static func entries(

@@ -34,14 +34,19 @@ int httpdns_netlink_open(void) {
     return made;
 }
 
-int httpdns_netlink_ask(int socket, int routes, uint32_t sequence) {
+int httpdns_netlink_ask(int socket, int subject, uint32_t sequence) {
+    static const uint16_t types[] = {RTM_GETADDR, RTM_GETROUTE, RTM_GETNEIGH};
+    if (subject < 0 || subject > 2) {
+        errno = EINVAL;
+        return -1;
+    }
     struct {
         struct nlmsghdr head;
         struct rtgenmsg body;
     } question = {
         .head = {
             .nlmsg_len = NLMSG_LENGTH(sizeof(struct rtgenmsg)),
-            .nlmsg_type = routes ? RTM_GETROUTE : RTM_GETADDR,
+            .nlmsg_type = types[subject],
             .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
             .nlmsg_seq = sequence,
         },
@@ -67,6 +72,6 @@ static int missing(void) {
 }
 int httpdns_netlink_listen(void) { return missing(); }
 int httpdns_netlink_open(void) { return missing(); }
-int httpdns_netlink_ask(int socket, int routes, uint32_t sequence) { return missing(); }
+int httpdns_netlink_ask(int socket, int subject, uint32_t sequence) { return missing(); }
 ssize_t httpdns_netlink_receive(int socket, uint8_t *octets, size_t capacity) { return missing(); }
 #endif

@@ -111,20 +111,13 @@ enum ProviderCodecs {
             account: name + place + "/" + (description.account ?? ""), requestsPerSecond: limit)
     }
 
-    /// Aliyun's own list of servers, where its user wants it; nil for the servers of the profile.
+    /// The provider's own list of servers, where its user wants it; nil for the servers of the profile.
     static func servers(
         _ description: ResolverDescription, at url: HTTPURL, service: HTTPService,
         transport: Transport, report: @escaping @Sendable (String) -> Void
     ) throws(QueryFailure) -> (any ServerDirectory)? {
         guard let file = description.serverListFile else { return nil }
-        guard case .provider(let profile) = description.kind,
-            profile.kind == .aliyun || profile.kind == .aliyunV2
-        else {
-            throw .misconfigured("only Aliyun hands out a list of servers: leave the file out")
-        }
-        let codec = try AliyunScheduleCodec(
-            base: url.target == "/" ? "" : url.target, account: try account(description),
-            secret: description.secret)
+        let codec = try listCodec(description, at: url)
         var settings = ScheduledServers.Settings()
         settings.store = FileCursorStore(path: file)
         settings.report = { report("\(description): \($0)") }
@@ -132,5 +125,27 @@ enum ProviderCodecs {
             codec: codec, service: service, transport: transport, settings: settings)
         servers.start()
         return servers
+    }
+
+    private static func listCodec(
+        _ description: ResolverDescription, at url: HTTPURL
+    ) throws(QueryFailure) -> any ServerListCodec {
+        guard case .provider(let profile) = description.kind else { throw noList }
+        switch profile.kind {
+        case .aliyun, .aliyunV2:
+            return try AliyunScheduleCodec(
+                base: url.target == "/" ? "" : url.target, account: try account(description),
+                secret: description.secret)
+        case .dnspod, .dnspodDES, .dnspodAES:
+            guard let dnspod = try codec(profile, url, description) as? DNSPodCodec else {
+                throw noList
+            }
+            return try DNSPodScheduleCodec(dnspod)
+        default: throw noList
+        }
+    }
+
+    private static var noList: QueryFailure {
+        .misconfigured("only Aliyun and DNSPod hand out a list of servers: leave the file out")
     }
 }

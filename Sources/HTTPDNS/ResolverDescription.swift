@@ -41,8 +41,8 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
     /// Whether names are encrypted, where a provider leaves the choice; nil encrypts when there is a
     /// ``key``.
     public var encryption: NameEncryption?
-    /// Where Aliyun's list of near servers is kept between runs; the list is fetched only when this is
-    /// set. A file of mode 0600.
+    /// Where the list of near servers that Aliyun and DNSPod's customers are handed out is kept between
+    /// runs; the list is fetched only when this is set. A file of mode 0600.
     public var serverListFile: String?
 
     /// How Aliyun's second form carries names.

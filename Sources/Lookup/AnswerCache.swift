@@ -29,7 +29,7 @@ package struct AnswerCache: Sendable {
     var newest = 0
     var oldest = 0
     var hand = 0
-    var evictions = 0
+    package internal(set) var evictions = 0
     /// Entries kept.
     package internal(set) var count = 0
 

@@ -29,6 +29,9 @@ public struct LookupAnswer: Sendable, Hashable {
     /// The addresses at the end of the alias chain, in the order received.
     public var addresses: [IPAddress] { AliasChain(testimony).addresses }
 
+    /// What ``AddressPolicy`` judges: the addresses, and the hints of service bindings.
+    package var everyAddress: [IPAddress] { AliasChain(testimony).everyAddress }
+
     /// The alias names, in chain order; the name asked for is not among them.
     public var aliases: [WireName] { AliasChain(testimony).aliases }
 
@@ -172,6 +175,17 @@ struct AliasChain: Sendable {
 
     var addresses: [IPAddress] {
         end.compactMap { if case .address(let address) = $0.data { address } else { nil } }
+    }
+
+    /// Those, and the ones that a service binding would have a client connect to.
+    var everyAddress: [IPAddress] {
+        end.flatMap { record -> [IPAddress] in
+            switch record.data {
+            case .address(let address): [address]
+            case .service(let binding): binding.hintedAddresses
+            default: []
+            }
+        }
     }
 
     init(_ testimony: Testimony) {

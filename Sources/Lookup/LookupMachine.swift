@@ -37,6 +37,9 @@ package struct QueryID: Sendable, Hashable {
 /// 6. A source that rests is asked only when no other is left: a lookup never fails for want of trying.
 /// 7. A late or repeated reply is ignored: its ``QueryID`` is no longer pending.
 /// 8. `now` is read once per event by the driver, and stored here only as a moment to act at.
+/// 9. Where a caller's patience is short, no source has more than half of what is left of it to itself:
+///    then the next is asked beside it, and an answer that proves nothing is held no longer either. A
+///    source that is late by its own measure is missed; one that only the caller cannot wait for is not.
 package struct LookupMachine: Sendable {
     package enum Action: Sendable, Hashable {
         /// Ask that source; it must answer or fail by the time given.
@@ -45,6 +48,8 @@ package struct LookupMachine: Sendable {
         case abandon(QueryID)
         /// Its time is over, and others are asked; it is still listened to.
         case miss(QueryID)
+        /// Others are asked beside it for a caller in a hurry; it may be well.
+        case pass(QueryID)
         /// Wake the machine by ``LookupMachine/timeReached(now:)`` then; replaces an earlier alarm.
         case armAlarm(Monotonic)
         case disarmAlarm
@@ -76,7 +81,10 @@ package struct LookupMachine: Sendable {
     private var resting: [Int] = []
     private var pending: [Pending] = []
     private var held: Held?
+    /// When the next source is due beside the one asked last.
     private var hedgeAt: Monotonic?
+    /// When the patience of the caller ends who has least of it.
+    private var limit: Monotonic?
     /// When the driver was last told to wake the machine.
     private var alarm: Monotonic?
 
@@ -100,19 +108,21 @@ package struct LookupMachine: Sendable {
     private struct Held: Sendable {
         let testimony: Testimony
         let since: Monotonic
-        let until: Monotonic
+        var until: Monotonic
     }
 
     /// - Parameters:
     ///   - sources: those that can be asked for this type, in order.
     ///   - deadline: of the whole lookup.
+    ///   - limit: when the patience of the one who asks ends; nil when it outlives the lookup.
     package init(
         question: Question, sources: [PlannedSource], deadline: Monotonic,
-        rules: LookupRules = LookupRules()
+        limit: Monotonic? = nil, rules: LookupRules = LookupRules()
     ) {
         self.question = question
         self.sources = sources
         self.deadline = deadline
+        self.limit = limit
         self.rules = rules
     }
 
@@ -136,12 +146,25 @@ package struct LookupMachine: Sendable {
         return goOn(now: now)
     }
 
+    /// Somebody joined whose patience ends then.
+    package mutating func joined(until limit: Monotonic, now: Monotonic) -> [Action] {
+        let known = self.limit.flatMap { $0 > now ? $0 : nil }
+        guard limit < deadline, limit < known ?? deadline else { return [] }
+        self.limit = limit
+        guard case .asking = phase, let share = share(now: now) else { return [] }
+        if rules.strategy != .raced, pending.contains(where: { !$0.isOverdue }), mayHedge {
+            hedgeAt = min(hedgeAt ?? share, share)
+        }
+        if let held { self.held?.until = min(held.until, share) }
+        return goOn(now: now)
+    }
+
     package mutating func answered(
         _ id: QueryID, _ testimony: Testimony, now: Monotonic
     ) -> [Action] {
         guard let query = take(id) else { return [] }
         let source = sources[id.source]
-        let addresses = AliasChain(testimony).addresses
+        let addresses = AliasChain(testimony).everyAddress
         if !addresses.isEmpty,
             case .refused(let refused) = rules.policy.verdict(
                 for: question.name, addresses: addresses, isLocalSource: source.isLocal)
@@ -160,7 +183,8 @@ package struct LookupMachine: Sendable {
             if held == nil || source.isAuthenticated { return settle(testimony, now: now) }
         } else if held == nil {
             let window = now.adding(milliseconds: rules.preferenceWindowMilliseconds)
-            held = Held(testimony: testimony, since: now, until: min(window, deadline))
+            let until = min(window, deadline, share(now: now) ?? deadline)
+            held = Held(testimony: testimony, since: now, until: until)
         }
         return goOn(now: now)
     }
@@ -188,7 +212,22 @@ package struct LookupMachine: Sendable {
                 actions.append(.abandon(query.id))
             }
         }
-        return actions + goOn(now: now)
+        return actions + passBy(now: now) + goOn(now: now)
+    }
+
+    /// Those who are late for a caller's patience, in an ordered lookup.
+    private mutating func passBy(now: Monotonic) -> [Action] {
+        guard case .ordered = rules.strategy, let hedgeAt, hedgeAt <= now, held == nil, !isLastAsked
+        else { return [] }
+        var actions: [Action] = []
+        for query in pending where !query.isOverdue {
+            let usual = sources[query.id.source].hedgeDelayMilliseconds
+            let isLate = now.milliseconds(since: query.asked) >= usual
+            note(query, .failed(.timedOut(tries: 1)), now: now)
+            keepListening(to: query.id)
+            actions.append(isLate ? .miss(query.id) : .pass(query.id))
+        }
+        return actions
     }
 
     /// What has come to nothing until now, with the sources that are being asked: what somebody is told
@@ -222,8 +261,7 @@ package struct LookupMachine: Sendable {
             pending.map(\.until)
             // While an answer is held nobody is asked beside: a moment that is over would ring at once,
             // again and again.
-            + [held?.until, waiting.isEmpty || held != nil ? nil : hedgeAt]
-            .compactMap { $0 }
+            + [held?.until, held == nil && mayHedge ? hedgeAt : nil].compactMap { $0 }
         guard let moment = moments.min(), moment != alarm || !actions.isEmpty else {
             return actions
         }
@@ -251,19 +289,33 @@ package struct LookupMachine: Sendable {
     private mutating func ask(_ source: Int, now: Monotonic) -> Action {
         waiting.removeAll { $0 == source }
         resting.removeAll { $0 == source }
-        let isLast = waiting.isEmpty && resting.isEmpty
         var until = deadline
-        if case .ordered = rules.strategy, !isLast {
+        switch rules.strategy {
+        case .ordered where !isLastAsked:
             until = min(
                 deadline, now.adding(milliseconds: LookupMachine.patienceMilliseconds))
-        }
-        if case .hedged(let fixed) = rules.strategy {
+            hedgeAt = share(now: now).flatMap { $0 < until ? $0 : nil }
+        case .hedged(let fixed):
             let delay = fixed?.wholeMilliseconds ?? sources[source].hedgeDelayMilliseconds
-            hedgeAt = now.adding(milliseconds: max(0, delay))
+            let due = now.adding(milliseconds: max(0, delay))
+            hedgeAt = min(due, share(now: now) ?? due)
+        case .ordered, .raced: hedgeAt = nil
         }
         let id = QueryID(source: source)
         pending.append(Pending(id: id, asked: now, until: until))
         return .ask(id, by: until)
+    }
+
+    /// Somebody is left who may be asked beside another.
+    private var mayHedge: Bool { rules.strategy == .ordered ? !isLastAsked : !waiting.isEmpty }
+
+    /// Nobody is left to ask.
+    private var isLastAsked: Bool { waiting.isEmpty && resting.isEmpty }
+
+    /// Half of what is left to the caller with the least patience; nil when nobody is in a hurry.
+    private func share(now: Monotonic) -> Monotonic? {
+        guard let limit, limit > now else { return nil }
+        return now.adding(milliseconds: limit.millisecondsLeft(from: now) / 2)
     }
 
     /// A proven source that is late, while only unproven ones are left to ask in its place.
@@ -298,7 +350,7 @@ package struct LookupMachine: Sendable {
         _ query: Pending, _ reason: LookupAttempt.Reason, now: Monotonic
     ) {
         // A source that failed is not waited for: its successor is due.
-        hedgeAt = nil
+        if !query.isOverdue { hedgeAt = nil }
         // A table that does not know the name has not failed: that is no news.
         guard reason != .failed(.notCovered) else { return }
         attempts.append(

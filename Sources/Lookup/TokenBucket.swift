@@ -32,6 +32,12 @@ package struct TokenBucket: Sendable {
         return max(1, (nanoseconds + 999_999) / 1_000_000)
     }
 
+    /// A token that was taken has not been used.
+    package mutating func giveBack(now: Monotonic) {
+        refill(now: now)
+        level = min(Int64(capacity) * Self.whole, level + Self.whole)
+    }
+
     private mutating func refill(now: Monotonic) {
         defer { filledAt = now }
         // A clock that stands still or goes back adds nothing.

@@ -1,6 +1,10 @@
 package import HTTPDNSNames
 
 /// What tells one network from another: the ways out of it, our places in it, and its name servers.
+///
+/// Home routers give their networks the same few addresses, so that the gateway's own hardware address
+/// tells them apart, once the kernel has learnt it. It is kept as a mark that many addresses share,
+/// never as it is: it would tell where a device has been.
 package struct NetworkFacts: Sendable, Hashable {
     /// A route for all addresses of a family.
     package struct DefaultRoute: Sendable, Hashable {
@@ -20,8 +24,24 @@ package struct NetworkFacts: Sendable, Hashable {
     /// Of our global addresses; the addresses themselves change within one network (RFC 8981).
     package var prefixes: Set<AddressBlock> = []
     package var nameServers: [Endpoint] = []
+    /// What the gateways of ``defaultRoutes`` are known by, as far as they are.
+    package var gatewayMarks: [DefaultRoute: UInt32] = [:]
 
     package init() {}
+
+    /// False when something is different; a gateway that one of them does not know yet is not.
+    package func isSameNetwork(as other: NetworkFacts) -> Bool {
+        defaultRoutes == other.defaultRoutes && prefixes == other.prefixes
+            && nameServers == other.nameServers
+            && gatewayMarks.allSatisfy { other.gatewayMarks[$0.key] ?? $0.value == $0.value }
+    }
+
+    /// Takes over what was known before of gateways that are unknown now.
+    package mutating func recallGateways(of earlier: NetworkFacts) {
+        for (route, mark) in earlier.gatewayMarks where defaultRoutes.contains(route) {
+            if gatewayMarks[route] == nil { gatewayMarks[route] = mark }
+        }
+    }
 
     package var id: NetworkID { NetworkID(self) }
 }
@@ -35,6 +55,7 @@ package struct NetworkID: Sendable, Hashable, CustomStringConvertible {
         let routes = facts.defaultRoutes.map { route in
             "default \(route.family == .ipv4 ? "IPv4" : "IPv6") via "
                 + "\(route.gateway.map { "\($0)" } ?? "link") on \(route.interface)"
+                + (facts.gatewayMarks[route].map { " marked \($0)" } ?? "")
         }
         let prefixes = facts.prefixes.map { "address in \($0)" }
         // Their order says whom the system asks first.
@@ -78,6 +99,7 @@ package enum NetlinkMessages {
             case newRoute:
                 reading.tellsOfChange = true
                 if let route = defaultRoute(Array(body)) { facts.defaultRoutes.insert(route) }
+            case newNeighbour: note(neighbour: Array(body), in: &facts)
             case 16...31: reading.tellsOfChange = true  // RTM_NEWLINK ... RTM_GETNEIGH
             default: break
             }
@@ -94,6 +116,7 @@ package enum NetlinkMessages {
     private static let done: UInt16 = 3
     private static let newAddress: UInt16 = 20
     private static let newRoute: UInt16 = 24
+    private static let newNeighbour: UInt16 = 28
 
     /// The body of RTM_NEWADDR: family, prefix length, flags, scope, interface; then attributes.
     private static func prefix(_ body: [UInt8]) -> AddressBlock? {
@@ -118,6 +141,33 @@ package enum NetlinkMessages {
         let interface = attributes[4].map { $0.count == 4 ? uint32($0, 0) : 0 } ?? 0
         return NetworkFacts.DefaultRoute(
             family: body[0] == 2 ? .ipv4 : .ipv6, gateway: gateway, interface: interface)
+    }
+
+    /// The body of RTM_NEWNEIGH: family, padding, interface, state, flags, type. Only gateways of routes
+    /// that are known already are of interest.
+    private static func note(neighbour body: [UInt8], in facts: inout NetworkFacts) {
+        // NUD_REACHABLE, STALE, DELAY, PROBE, PERMANENT: the others have no address, or a wrong one.
+        // Source: linux/neighbour.h.
+        guard body.count >= 12, uint16(body, 8) & (0x02 | 0x04 | 0x08 | 0x10 | 0x80) != 0 else {
+            return
+        }
+        // NDA_DST (1), NDA_LLADDR (2).
+        let attributes = self.attributes(body, from: 12)
+        guard let address = attributes[1].flatMap({ IPAddress(octets: $0) }),
+            isOf(address, body[0]), let hardware = attributes[2],
+            hardware.contains(where: { $0 != 0 })
+        else { return }
+        let interface = uint32(body, 4)
+        for route in facts.defaultRoutes
+        where route.gateway == address && route.interface == interface {
+            facts.gatewayMarks[route] = mark(hardware)
+        }
+    }
+
+    /// 32 bits of FNV-1a: two gateways share one once in four thousand million, and 65,536 hardware
+    /// addresses share each. Source: FNV-1a of Fowler, Noll and Vo.
+    private static func mark(_ octets: [UInt8]) -> UInt32 {
+        octets.reduce(0x811C_9DC5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
     }
 
     private static func isOf(_ address: IPAddress, _ family: UInt8) -> Bool {

@@ -73,10 +73,14 @@ package final class NetworkMonitor: Sendable {
         guard socket >= 0 else { return nil }
         defer { close(socket) }
         var facts = NetworkFacts()
-        for routes in [Int32(0), 1] {
-            guard httpdns_netlink_ask(socket, routes, UInt32(routes + 1)) == 0,
+        // Neighbours last: of them only the gateways of routes that are known count.
+        for subject in [Int32(0), 1, 2] {
+            guard httpdns_netlink_ask(socket, subject, UInt32(subject + 1)) == 0,
                 readDump(socket, into: &facts)
-            else { return nil }
+            else {
+                if subject == 2 { break }
+                return nil
+            }
         }
         return facts
     }
@@ -115,15 +119,18 @@ private struct NetworkLoop: Sendable {
             let events = poll.wait(until: quiet.lookAt, now: clock.now())
             if !events.isEmpty, drain() { quiet.heard(now: clock.now()) }
             guard quiet.isDue(now: clock.now()), let found = look() else { continue }
-            if let known, known != found, goesOn() { onChange(found) }
+            let isSame = known?.isSameNetwork(as: found) ?? true
+            if !isSame, goesOn() { onChange(found.id) }
+            let before = known
             known = found
+            if isSame, let before { known?.recallGateways(of: before) }
         }
     }
 
-    private func look() -> NetworkID? {
+    private func look() -> NetworkFacts? {
         guard var facts = NetworkMonitor.facts() else { return nil }
         facts.nameServers = nameServers()
-        return facts.id
+        return facts
     }
 
     /// Reads all that is there; true when something about the network was among it.

@@ -63,18 +63,19 @@ extension Resolver {
         _ found: ResolvedHost, by limit: Monotonic,
         _ deliver: @escaping @Sendable (ResolvedHost?) -> Void
     ) -> (any Stoppable)? {
-        guard options.nat64 != .off, !found.addresses.contains(where: { $0.family == .ipv6 })
-        else {
+        let own = NAT64.usable(found.addresses)
+        guard options.nat64 != .off, !own.contains(where: { $0.family == .ipv6 }) else {
             deliver(found)
             return nil
         }
         return withPrefixes(by: limit) { prefixes in
             guard let prefixes else { return deliver(nil) }
-            let synthesised = NAT64.synthesise(found.addresses, under: prefixes)
+            let synthesised = NAT64.synthesise(own, under: prefixes)
             // The IPv4 addresses stay, last: a network that was judged wrongly still gets through.
             deliver(
                 found.replacing(
-                    addresses: synthesised + found.addresses, synthesised: synthesised))
+                    addresses: synthesised + (own.isEmpty ? found.addresses : own),
+                    synthesised: synthesised))
         }
     }
 

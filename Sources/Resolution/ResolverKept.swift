@@ -50,10 +50,28 @@ extension Resolver {
             storeAnswered(nil, serial: serial, key: key)
             return
         }
+        let limit = clock.now().adding(milliseconds: Resolver.storeMilliseconds)
+        let alarm = alarms.schedule(at: limit) { [weak self] in
+            self?.storeAnswered(nil, serial: serial, key: key)
+        }
+        let isWanted = state.withLock { state in
+            guard let running = state.running[key], running.serial == serial,
+                running.isConsulting
+            else { return false }
+            state.running[key]?.alarm = alarm
+            return true
+        }
+        guard isWanted else { return alarms.cancel(alarm) }
         store.find(question, scope: scope) { [weak self] found in
             self?.storeAnswered(found, serial: serial, key: key)
         }
     }
+
+    /// How long a lookup waits for what the store has.
+    ///
+    /// Because: a disk answers within a few milliseconds, a busy one in some tens; a source answers in
+    /// about a hundred, and one whose file is locked must not cost more than that.
+    static let storeMilliseconds: Int64 = 100
 
     private func storeAnswered(_ found: StoredAnswer?, serial: UInt64, key: LookupKey) {
         let now = clock.now()
@@ -62,14 +80,17 @@ extension Resolver {
                 running.isConsulting
             else { return ([], false) }
             running.isConsulting = false
-            var todo: [StartedAction] = []
-            if let found, keep(found, for: key, now: now),
+            var todo: [StartedAction] = running.alarm.map { [.disarm($0)] } ?? []
+            running.alarm = nil
+            let evicted = found.map { keep($0, for: key, now: now) } ?? nil
+            if let evicted { todo += Resolver.told(evicted: evicted) }
+            if evicted != nil,
                 let answer = cached(key, now: now)?.answer
             {
                 guard answer.isStale, staleWait != .zero else {
                     state.running[key] = nil
                     return (
-                        [
+                        todo + [
                             .emit(.served(running.subject, from: .disk)),
                             .tell(state.table.finish(key), .success(answer)),
                         ], answer.isStale
@@ -105,21 +126,23 @@ extension Resolver {
         }
     }
 
-    /// Puts what the store found into the cache with what is left of its life; false when nothing is
-    /// left that may be used.
-    private func keep(_ found: StoredAnswer, for key: LookupKey, now: Monotonic) -> Bool {
-        guard isAcceptable(found.testimony) else { return false }
+    /// Puts what the store found into the cache with what is left of its life; how many answers gave
+    /// way to it, or nil when nothing is left that may be used.
+    private func keep(_ found: StoredAnswer, for key: LookupKey, now: Monotonic) -> Int? {
+        guard isAcceptable(found.testimony) else { return nil }
         if found.secondsLeft > 0 {
             let life = min(found.secondsLeft, options.lifeRules.seconds(of: found.testimony))
-            guard life > 0 else { return false }
-            cache.store(found.testimony, for: key, lifeSeconds: life, now: now)
-            return true
+            guard life > 0 else { return nil }
+            return cache.store(found.testimony, for: key, lifeSeconds: life, now: now)
         }
-        guard staleSeconds > 0, Int64(found.secondsOver) < staleSeconds else { return false }
+        guard staleSeconds > 0, Int64(found.secondsOver) < staleSeconds else { return nil }
         // As if it had been kept for a second that ended when its life did.
         let kept = now.adding(seconds: -Int64(found.secondsOver) - 1)
-        cache.store(found.testimony, for: key, lifeSeconds: 1, now: kept)
-        return true
+        return cache.store(found.testimony, for: key, lifeSeconds: 1, now: kept)
+    }
+
+    static func told(evicted: Int) -> [StartedAction] {
+        evicted > 0 ? [.emit(.evicted(count: evicted))] : []
     }
 
     /// Whether the policy of today allows what was kept under that of another day.
@@ -131,7 +154,7 @@ extension Resolver {
         }
         let answer = LookupAnswer(testimony: testimony, ttlSeconds: 0, isCached: true)
         return options.addressPolicy.verdict(
-            for: name, addresses: answer.addresses, isLocalSource: false) == .acceptable
+            for: name, addresses: answer.everyAddress, isLocalSource: false) == .acceptable
     }
 }
 

@@ -74,12 +74,27 @@ extension Resolver {
             let joining = state.table.join(key, waiter)
             guard case .start = joining else {
                 return .waiting(
-                    joining.waiter, [.emit(.joined(ResolverEvent.Subject(key.question)))])
+                    joining.waiter,
+                    [.emit(.joined(ResolverEvent.Subject(key.question)))]
+                        + hurry(key, until: waiter.limit, now: now, in: &state))
             }
             return .waiting(
                 joining.waiter,
                 begin(key, limit: waiter.limit, use: use, now: now, in: &state))
         }
+    }
+
+    /// A lookup under way has a caller more, who may have less patience than those before.
+    private func hurry(
+        _ key: LookupKey, until limit: Monotonic, now: Monotonic, in state: inout ResolverState
+    ) -> [StartedAction] {
+        guard var running = state.running[key], limit < running.machine.deadline else { return [] }
+        let actions = running.machine.joined(until: limit, now: now)
+        guard !actions.isEmpty else {
+            state.running[key] = running
+            return []
+        }
+        return apply(actions, to: &running, key: key, now: now, in: &state)
     }
 
     /// Counts the end of a caller's question.
@@ -168,7 +183,7 @@ extension Resolver {
             guard !running.isConsulting else {
                 // Nobody has been asked yet, and nobody will be: what the store says comes too late.
                 state.running[key] = nil
-                return (waiter, result, nil, [])
+                return (waiter, result, key, running.alarm.map { [.disarm($0)] } ?? [])
             }
             let actions = running.machine.stopped()
             return (
@@ -216,7 +231,7 @@ extension Resolver {
             serial: state.lastSerial, sources: sources.map { $0.0 },
             machine: LookupMachine(
                 question: key.question, sources: sources.map { $0.1 }, deadline: max(limit, usual),
-                rules: rules),
+                limit: limit, rules: rules),
             subject: ResolverEvent.Subject(key.question))
         if options.store != nil, use == .normal {
             running.isConsulting = true
@@ -242,6 +257,7 @@ extension Resolver {
                 todo += abandon(id, of: &running, now: now, in: &state)
             case .miss(let id):
                 todo += miss(id, of: &running, now: now, in: &state)
+            case .pass(let id): running.lastFailed = running.queries[id]?.label
             case .armAlarm(let moment):
                 if let alarm = running.alarm { todo.append(.disarm(alarm)) }
                 running.alarm = nil
@@ -284,7 +300,8 @@ extension Resolver {
             todo += hold(.answered(testimony), for: key, now: now, in: &state)
         } else {
             state.failures.release(key)
-            cache.store(testimony, for: key, lifeSeconds: life, now: now)
+            todo += Resolver.told(
+                evicted: cache.store(testimony, for: key, lifeSeconds: life, now: now))
             if life > 0 {
                 todo.append(.keep(testimony, lifeSeconds: life))
                 if state.hot[key.question.name] != nil, key.scope == currentScope {

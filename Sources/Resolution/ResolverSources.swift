@@ -87,6 +87,7 @@ extension Resolver {
         var todo: [StartedAction] = query.ending.map { [.cancel($0)] } ?? []
         running.queries[id]?.ending = nil
         running.queries[id]?.isLeft = true
+        if query.isMissed { return todo }
         if now >= query.until {
             running.lastFailed = label
             todo += failed(
@@ -104,6 +105,7 @@ extension Resolver {
     ) -> [StartedAction] {
         guard let query = running.queries[id] else { return [] }
         running.lastFailed = query.label
+        running.queries[id]?.isMissed = true
         return failed(.timedOut(tries: 1), query, running.subject, now: now, in: &state)
     }
 
@@ -134,7 +136,9 @@ extension Resolver {
                 // Its source was judged when it was left; this is the echo.
                 return []
             case .failure(let failure):
-                events = failed(failure, query, running.subject, now: now, in: &state)
+                if !query.isMissed {
+                    events = failed(failure, query, running.subject, now: now, in: &state)
+                }
                 if failure != .notCovered { running.lastFailed = label }
                 return running.machine.failed(id, failure, now: now)
             }

@@ -50,6 +50,8 @@ struct RunningQuery {
     let isProbe: Bool
     /// The lookup does not wait for it any longer, and has judged its source.
     var isLeft = false
+    /// Its time was over once, and its source has been judged for it.
+    var isMissed = false
     /// What ends the asking before its time; nil when it is over, or not known yet.
     var ending: AskEnding?
 }

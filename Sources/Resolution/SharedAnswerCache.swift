@@ -84,10 +84,18 @@ package final class SharedAnswerCache: Sendable {
     }
 
     /// See ``AnswerCache/store(_:for:lifeSeconds:now:)``.
+    ///
+    /// - Returns: how many answers gave way to this one.
     package func store(
         _ testimony: Testimony, for key: LookupKey, lifeSeconds: UInt32, now: Monotonic
-    ) {
-        change(key) { $0.store(testimony, for: key, lifeSeconds: lifeSeconds, now: now) }
+    ) -> Int {
+        var evicted = 0
+        change(key) { shard in
+            let before = shard.evictions
+            shard.store(testimony, for: key, lifeSeconds: lifeSeconds, now: now)
+            evicted = shard.evictions - before
+        }
+        return evicted
     }
 
     /// The next reader of any of a host's addresses or service bindings is told to ask again: for an

@@ -12,6 +12,8 @@ final class HTTP2Session: StreamSession {
     private var freeSlots: [Int] = []
     private var ended: [EndedExchange] = []
     private var framesWithoutEnd = 0
+    /// Frames of unknown types are told to nobody: their octets count.
+    private var octetsWithoutEnd = 0
     private var hasSettings = false
     private(set) var outstanding = 0
     private(set) var answered = 0
@@ -72,11 +74,16 @@ final class HTTP2Session: StreamSession {
 
     func receive(_ octets: UnsafeRawBufferPointer) -> String? {
         guard let raw else { return "the HTTP/2 session is over" }
+        octetsWithoutEnd += octets.count
         let count = nghttp2_session_mem_recv(
             raw, octets.bindMemory(to: UInt8.self).baseAddress, octets.count)
         if count < 0 { return HTTP2Session.words(Int32(clamping: count)) }
         if framesWithoutEnd > HTTP2Limits.framesWithoutEnd {
             return "\(framesWithoutEnd) HTTP/2 frames that end nothing"
+        }
+        let honest = (outstanding + 1) * (HTTP2Limits.headOctets + HTTP2Limits.bodyOctets)
+        if octetsWithoutEnd > HTTP2Limits.octetsWithoutEnd + honest {
+            return "\(octetsWithoutEnd) octets of HTTP/2 that end nothing"
         }
         return nil
     }
@@ -180,6 +187,7 @@ extension HTTP2Session {
         slots[slot] = nil
         outstanding -= 1
         framesWithoutEnd = 0
+        octetsWithoutEnd = 0
         ended.append(EndedExchange(exchange: exchange, ending: ending(exchange, code)))
     }
 
@@ -220,6 +228,9 @@ enum HTTP2Limits {
     /// Because: a reply takes two or three frames, an idle connection some pings an hour. Beyond that a
     /// peer only costs time (floods of PING, SETTINGS, PRIORITY, empty DATA).
     static let framesWithoutEnd = 10_000
+    /// Besides what all outstanding questions may be answered with. Because: ten thousand frames of the
+    /// usual small kinds, and so tens of thousands of the smallest.
+    static let octetsWithoutEnd = 256 * 1_024
     static let usualType: StaticString = "application/dns-message"
     static let usualText = "application/dns-message"
 }

@@ -32,6 +32,10 @@ final class LiveConnection {
     let desk: ServiceDesk
     /// Something may have to be sent.
     var isDirty = false
+    /// OpenSSL holds octets that had no turn yet; no event will tell of them.
+    private(set) var isUnread = false
+    /// To read, OpenSSL must first write.
+    private var readingWaitsForRoom = false
 
     init(for desk: ServiceDesk, number: UInt64, poll: EventPoll) {
         self.desk = desk
@@ -88,9 +92,16 @@ final class LiveConnection {
             shakeHands(stream, now)
             // What came with the end of the handshake is in OpenSSL's buffer: no event tells of it.
             if machine.isServing, end == nil, stream.holdsMore { drain(stream, scratch, now) }
-        } else if event.isReadable {
+        } else if event.isReadable || readingWaitsForRoom {
             drain(stream, scratch, now)
         }
+    }
+
+    /// Reads on where the last turn has ended.
+    func readOn(now: Monotonic, scratch: UnsafeMutableRawBufferPointer) {
+        guard end == nil, isUnread, let stream else { return }
+        isDirty = true
+        drain(stream, scratch, now)
     }
 }
 
@@ -213,23 +224,38 @@ extension LiveConnection {
 
 // Serving
 extension LiveConnection {
-    /// Reads all there is before anything is written.
+    /// Reads what there is before anything is written, for one turn at most.
     private func drain(
         _ stream: TLSStream, _ scratch: UnsafeMutableRawBufferPointer, _ now: Monotonic
     ) {
         guard let session else { return }
-        repeat {
+        isUnread = false
+        readingWaitsForRoom = false
+        var left = Self.octetsInTurn
+        for _ in 0..<Self.readsInTurn where left > 0 {
             switch stream.read(into: scratch) {
             case .done(let count) where count > 0:
                 heardAt = now
+                left -= count
                 let octets = UnsafeRawBufferPointer(rebasing: scratch[..<count])
                 if let why = session.receive(octets) { return broke(why, now) }
             case .done, .wantsRead: return
-            case .wantsWrite: return watch(stream, forWriting: true)
+            case .wantsWrite:
+                readingWaitsForRoom = true
+                return watch(stream, forWriting: true)
             case .over(let why, _): return broke(why, now)
             }
-        } while stream.holdsMore
+            guard stream.holdsMore else { return }
+        }
+        isUnread = true
     }
+
+    /// How many records and octets are read before other connections have their turn.
+    ///
+    /// Because: hundreds of answers, in about a millisecond; a peer that sends without end must not keep
+    /// the thread for itself.
+    private static let readsInTurn = 256
+    private static let octetsInTurn = 256 * 1_024
 
     /// Sends what the session has, many frames a write.
     func flush(now: Monotonic) {
@@ -238,10 +264,11 @@ extension LiveConnection {
         guard isProven(stream, now) else { return }
         while true {
             if !output.isFull, let why = session.fill(output) { return broke(why, now) }
-            guard !output.isEmpty else { return watch(stream, forWriting: false) }
+            guard !output.isEmpty else { return watch(stream, forWriting: readingWaitsForRoom) }
             switch stream.write(output.front) {
             case .done(let count): output.consume(count)
-            case .wantsRead: return
+            // What comes makes it go on: a socket that has room would only wake the thread for nothing.
+            case .wantsRead: return watch(stream, forWriting: readingWaitsForRoom)
             case .wantsWrite: return watch(stream, forWriting: true)
             case .over(let why, _): return broke(why, now)
             }

@@ -40,11 +40,18 @@ final class StreamLoop {
             guard mailbox.maySleep() else { continue }
             let events = poll.wait(until: nextMoment, now: now)
             now = clock.now()
+            // Their next turn: no event tells of them.
+            for connection in connections.values where connection.isUnread {
+                connection.readOn(now: now, scratch: scratch)
+                collect(connection)
+            }
             for event in events { advance(event) }
         }
     }
 
+    /// When to wake at the latest; now, where octets wait that no event tells of.
     private var nextMoment: Monotonic? {
+        guard !connections.values.contains(where: \.isUnread) else { return now }
         let moment = connections.values.reduce(nextDeadline) { min($0, $1.wakeAt) }
         return moment == .distantFuture ? nil : moment
     }

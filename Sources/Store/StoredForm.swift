@@ -61,6 +61,11 @@ enum StoredForm {
         } else {
             writer.append(0 as UInt8)
         }
+        do throws(WireError) {
+            if let extra = testimony.source.extra { try append(extra, to: &writer) }
+        } catch {
+            return nil
+        }
         // A record that the wire changes (a TTL with its top bit, say) must not come back as another.
         var kept = testimony
         kept.excessiveTTLSeconds = nil
@@ -74,9 +79,14 @@ enum StoredForm {
         do throws(WireError) {
             let count = Int(try reader.uint32())
             let message = try Message(decoding: Array(try reader.take(count)))
-            guard let source = try readSource(&reader) else { return nil }
+            guard var source = try readSource(&reader) else { return nil }
             let negative = try readOptional(&reader) { reader throws(WireError) in
                 try reader.uint32()
+            }
+            // At the end, and only where there is one: so values without one are as they always were.
+            if reader.remaining > 0 {
+                guard let extra = try text(&reader) else { return nil }
+                source.extra = extra
             }
             guard reader.remaining == 0, message.flags.isResponse else { return nil }
             var testimony = Testimony(

@@ -1,3 +1,5 @@
+public import HTTPDNSNames
+
 /// Parameter keys. Source: RFC 9460 §14.3.2.
 enum ServiceKey {
     static let mandatory: UInt16 = 0
@@ -53,6 +55,21 @@ extension ServiceBinding {
 
     /// The value of `key`, if there is one.
     public subscript(_ key: UInt16) -> [UInt8]? { parameters.first { $0.key == key }?.value }
+
+    /// The addresses of `ipv4hint` and `ipv6hint`, in that order; none in alias mode, where values mean
+    /// nothing (§2.4.2). Source: RFC 9460 §7.3.
+    public var hintedAddresses: [IPAddress] {
+        guard priority != 0 else { return [] }
+        return ServiceBinding.addresses(self[ServiceKey.ipv4hint], octets: 4)
+            + ServiceBinding.addresses(self[ServiceKey.ipv6hint], octets: 16)
+    }
+
+    private static func addresses(_ value: [UInt8]?, octets: Int) -> [IPAddress] {
+        guard let value else { return [] }
+        return stride(from: 0, to: value.count - octets + 1, by: octets).compactMap {
+            IPAddress(octets: Array(value[$0..<$0 + octets]))
+        }
+    }
 
     /// Source: RFC 9460 §7.1.1 (alpn), §7.2 (port), §7.3 (hints), §8 (mandatory).
     private static func isWellFormed(_ key: UInt16, _ value: ArraySlice<UInt8>) -> Bool {

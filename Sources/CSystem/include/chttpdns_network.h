@@ -11,8 +11,8 @@
 int httpdns_netlink_listen(void);
 /// A socket to ask through; a receive waits for a second at most. -1 with errno.
 int httpdns_netlink_open(void);
-/// Asks for all addresses (`routes` 0) or all routes (1). 0, or -1 with errno.
-int httpdns_netlink_ask(int socket, int routes, uint32_t sequence);
+/// Asks for all addresses (`subject` 0), all routes (1) or all neighbours (2). 0, or -1 with errno.
+int httpdns_netlink_ask(int socket, int subject, uint32_t sequence);
 /// The next message of the kernel's; those of other processes are dropped (0). -1 with errno.
 ssize_t httpdns_netlink_receive(int socket, uint8_t *_Nonnull octets, size_t capacity);
 

@@ -51,14 +51,15 @@ import Testing
         } throws: { "\($0)".contains(option) }
     }
 
-    @Test func `only Aliyun keeps a list of servers`() {
+    @Test(arguments: [("baidu", "only Aliyun and DNSPod"), ("dnspod-free", "free DNSPod")])
+    func `not every provider hands out a list of servers`(id: String, why: String) {
         #expect {
-            _ = try backend("baidu") {
+            _ = try backend(id) {
                 $0.account = "1"
-                $0.secret = Self.hex
+                $0.secret = id == "baidu" ? Self.hex : nil
                 $0.serverListFile = "/nowhere"
             }
-        } throws: { "\($0)".contains("only Aliyun") }
+        } throws: { "\($0)".contains(why) }
     }
 
     @Test func `a provider without addresses asks for them, one with them does not`() throws {

@@ -33,6 +33,21 @@ enum Said {
             source: Testimony.Source(resolver: label, transport: .udp))
     }
 
+    static func binding(
+        _ priority: UInt16, _ parameters: [ServiceBinding.Parameter], to question: Question
+    ) throws -> Testimony {
+        let binding = ServiceBinding(
+            priority: priority, target: .root, parameters: parameters)
+        return Testimony(
+            question: question, code: .noError,
+            answers: [
+                ResourceRecord(
+                    name: WireName(question.name), type: question.type, ttlSeconds: 60,
+                    data: .service(binding))
+            ],
+            source: Testimony.Source(resolver: "one", transport: .udp))
+    }
+
     static func record(_ name: String, _ ttl: UInt32, _ address: String) throws -> ResourceRecord {
         let address = try IPAddress(address)
         return ResourceRecord(

@@ -225,6 +225,41 @@ import Testing
         #expect(failure.label == "refused_addresses")
     }
 
+    @Test(arguments: [
+        (ServiceBinding.Parameter(key: 4, value: [127, 0, 0, 1]), "127.0.0.1"),
+        (.init(key: 6, value: [UInt8](repeating: 0, count: 15) + [1]), "::1"),
+    ])
+    func `addresses that a service binding hints at are judged like others`(
+        hint: ServiceBinding.Parameter, address: String
+    ) throws {
+        let question = try Said.question("www.example.com", .https)
+        var rules = LookupRules()
+        rules.policy = .standard
+        var lookup = LookupMachine(
+            question: question, sources: [plain, proven], deadline: .at(5_000), rules: rules)
+        _ = lookup.start(now: .zero)
+        let lie = try Said.binding(1, [hint], to: question)
+        #expect(
+            lookup.answered(zero, lie, now: .at(2)) == [
+                .refuse(zero, [try IPAddress(address)]), .ask(one, by: .at(5_000)),
+                .armAlarm(.at(5_000)),
+            ])
+        // In alias mode values mean nothing.
+        let alias = try Said.binding(0, [hint], to: question)
+        #expect(
+            lookup.answered(one, alias, now: .at(3)).last
+                == .settle(
+                    alias,
+                    attempts: [
+                        LookupAttempt(
+                            resolver: "plain",
+                            reason: .failed(
+                                .refusedAddresses(
+                                    AddressPolicy.explanation([try IPAddress(address)]))),
+                            milliseconds: 2)
+                    ]))
+    }
+
     @Test func `the deadline ends a race with all that were asked`() {
         var lookup = machine(.raced, [proven, plain, PlannedSource(label: "third")])
         _ = lookup.start(now: .zero)

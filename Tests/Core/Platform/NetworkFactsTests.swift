@@ -36,6 +36,47 @@ import Testing
         #expect(NetworkFacts().id.isOffline)
     }
 
+    @Test func `a gateway's hardware address tells networks apart, and shows nowhere`() throws {
+        let parts = try [
+            address("192.168.1.77", bits: 24), route(gateway: "192.168.1.1", interface: 2),
+        ]
+        let unknown = try read(parts)
+        let mac: [UInt8] = [0x02, 0x42, 0xAC, 0x11, 0x00, 0x02]
+        var home = try read(parts + [neighbour("192.168.1.1", interface: 2, mac)])
+        let cafe = try read(
+            parts + [neighbour("192.168.1.1", interface: 2, mac.dropLast() + [3])])
+        #expect(home.gatewayMarks.count == 1)
+        #expect(home.id != cafe.id)
+        #expect(!home.isSameNetwork(as: cafe))
+        let octets = mac.map { String($0, radix: 16) }
+        #expect(!home.id.description.contains(octets.suffix(3).joined(separator: ":")))
+        // One that is not known yet is no other network, and is recalled.
+        #expect(unknown.isSameNetwork(as: home))
+        #expect(home.isSameNetwork(as: unknown))
+        var later = unknown
+        later.recallGateways(of: home)
+        #expect(later == home)
+        home.defaultRoutes = []
+        var elsewhere = home
+        elsewhere.gatewayMarks = [:]
+        elsewhere.recallGateways(of: later)
+        #expect(elsewhere.gatewayMarks.isEmpty)
+    }
+
+    @Test func `neighbours that are no gateway, or not reached, count for nothing`() throws {
+        let parts = try [route(gateway: "192.168.1.1", interface: 2)]
+        let mac: [UInt8] = [2, 0, 0, 0, 0, 1]
+        let others = try [
+            neighbour("192.168.1.2", interface: 2, mac),
+            neighbour("192.168.1.1", interface: 3, mac),
+            neighbour("192.168.1.1", interface: 2, mac, state: 0x20),
+            neighbour("192.168.1.1", interface: 2, mac, state: 0x01),
+            neighbour("192.168.1.1", interface: 2, [0, 0, 0, 0, 0, 0]),
+            neighbour("192.168.1.1", interface: 2, []),
+        ]
+        #expect(try read(parts + others).gatewayMarks.isEmpty)
+    }
+
     @Test func `the order of messages does not matter, that of name servers does`() throws {
         let parts = try [
             address("192.0.2.77", bits: 24), address("198.51.100.7", bits: 24),
@@ -68,6 +109,7 @@ import Testing
         let whole = try [
             address("192.0.2.77", bits: 24), route(gateway: "fe80::1", interface: 3),
             address("2001:db8::1", bits: 64),
+            neighbour("fe80::1", interface: 3, [2, 0, 0, 0, 0, 1]),
         ].flatMap { $0 }
         var facts = NetworkFacts()
         for count in 0...whole.count {
@@ -140,6 +182,17 @@ import Testing
             + attribute(15, native(UInt32(254))) + attribute(5, address.octets)
             + attribute(4, native(interface))
         return message(type: 24, body)
+    }
+
+    private func neighbour(
+        _ text: String, interface: UInt32, _ hardware: [UInt8], state: UInt16 = 0x04
+    ) throws -> [UInt8] {
+        let address = try IPAddress(text)
+        let family: UInt8 = address.family == .ipv4 ? 2 : 10
+        let body =
+            [family, 0, 0, 0] + native(interface) + native(state) + [0, 1]
+            + attribute(1, address.octets) + attribute(2, hardware)
+        return message(type: 28, body)
     }
 
     private func native<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {

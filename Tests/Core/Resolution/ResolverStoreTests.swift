@@ -84,6 +84,42 @@ private final class SlowStore: AnswerStore {
         #expect(resolver.isIdle)
     }
 
+    @Test func `a store that says nothing is not waited for longer than a source would take`()
+        async
+        throws
+    {
+        let told = Locked<[String]>([])
+        _ = resolver.startLookup(question, patience: nil) { result in
+            told.withLock { $0.append((try? result.get())?.isCached == false ? "asked" : "else") }
+        }
+        clock.advance(milliseconds: 99)
+        alarms.ring(now: clock.now())
+        #expect(source.asked == 0)
+        clock.advance(milliseconds: 1)
+        alarms.ring(now: clock.now())
+        await source.waitUntilAsked(1)
+        // What it says now is too late, and changes nothing.
+        let old = try Said.addresses(["192.0.2.9"], to: question)
+        store.say(StoredAnswer(testimony: old, secondsLeft: 30, secondsOver: 0))
+        source.answerAll { try Said.addresses(["192.0.2.1"], to: $0) }
+        #expect(await eventually { told.withLock { $0 } == ["asked"] })
+        #expect(resolver.isIdle)
+        #expect(alarms.count == 0)
+    }
+
+    @Test func `a stored service binding is judged by the policy of today`() async throws {
+        let question = try Said.question("www.example.com", .https)
+        async let answer = resolver.lookup(question)
+        while !store.isAsked { await Task.yield() }
+        let hint = ServiceBinding.Parameter(key: 4, value: [10, 0, 0, 1])
+        let kept = try Said.binding(1, [hint], to: question)
+        store.say(StoredAnswer(testimony: kept, secondsLeft: 30, secondsOver: 0))
+        await source.waitUntilAsked(1)
+        source.answerAll { try Said.binding(1, [], to: $0) }
+        #expect(try await answer.testimony.answers.count == 1)
+        #expect(try await answer.isCached == false)
+    }
+
     @Test func `those who join while the store is asked are told with the first`() throws {
         let told = Locked<[Bool]>([])
         for _ in 0..<3 {

@@ -13,7 +13,7 @@ import Testing
         ttl: UInt32 = 60
     ) throws -> LookupKey {
         let key = try Said.key(name, type, scope: scope.number)
-        cache.store(
+        _ = cache.store(
             try Said.addresses(texts, ttl: ttl, to: key.question), for: key, lifeSeconds: ttl,
             now: .zero)
         return key
@@ -58,11 +58,11 @@ import Testing
                 try Said.alias("www.example.test", 30, "cdn.example.test"),
                 try Said.record("unrelated.test", 1, "192.0.2.9"),
             ], source: Testimony.Source(resolver: "one", transport: .udp))
-        cache.store(chain, for: key, lifeSeconds: 30, now: .zero)
+        _ = cache.store(chain, for: key, lifeSeconds: 30, now: .zero)
         let found = cache.addresses(
             of: key.question.name, .ipv4, in: scope, now: .zero, staleness: 0)
         #expect(Array(found) == [try IPAddress("192.0.2.7")])
-        cache.store(
+        _ = cache.store(
             Said.nothing(.noSuchName, soa: 30, to: key.question), for: key, lifeSeconds: 30,
             now: .zero)
         let known = [IPAddress.Family.ipv4, .ipv6].map {

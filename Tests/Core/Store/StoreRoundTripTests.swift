@@ -67,6 +67,7 @@ import Testing
             resolver: "https://dns.example/dns-query", transport: .https,
             server: "[2001:db8::1]:443", clientAddress: try IPAddress("198.51.100.9"), tries: 3)
         source.server = "[2001:db8::1]:443"
+        source.extra = #"{"line":"telecom","note":"ü"}"#
         for code in [ResponseCode.noSuchName, .noError, ResponseCode(rawValue: 16)] {
             let testimony = Testimony(
                 question: try answer("\(code.rawValue).test").question, code: code, answers: [],

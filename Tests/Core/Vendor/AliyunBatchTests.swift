@@ -49,26 +49,37 @@ import Testing
         (
             #"{"dns":[{"host":"a.test","ips":["192.0.2.1"],"ipsv6":["2001:db8::1"],"ttl":10},"#
                 + #"{"host":"b.test","ips":["192.0.2.2"],"ttl":20}]}"#,
-            ["192.0.2.1 10", "2001:db8::1 10", "192.0.2.2 20", "none 20"]
+            ["192.0.2.1 10", "2001:db8::1 10", "192.0.2.2 20", "not_covered"]
         ),
         // Two elements of a host, with types, in another order than asked.
         (
             #"{"dns":[{"host":"b.test","ips":["192.0.2.2"],"ttl":20,"type":1},"#
                 + #"{"host":"a.test.","ips":["2001:db8::1"],"ttl":9,"type":28},"#
                 + #"{"host":"A.test","ips":["192.0.2.1"],"ttl":10,"type":1}]}"#,
-            ["192.0.2.1 10", "2001:db8::1 9", "192.0.2.2 20", "none 20"]
+            ["192.0.2.1 10", "2001:db8::1 9", "192.0.2.2 20", "not_covered"]
         ),
         // One host is missing, one stands twice.
         (
             #"{"dns":[{"host":"a.test","ips":["192.0.2.1"],"ttl":10},"#
                 + #"{"host":"a.test","ips":["192.0.2.1","192.0.2.9"],"ttl":5}]}"#,
-            ["192.0.2.1 5, 192.0.2.9 5", "none 5", "malformed", "malformed"]
+            ["192.0.2.1 5, 192.0.2.9 5", "not_covered", "not_covered", "not_covered"]
         ),
         // A list that cannot be read spoils its own family alone.
         (
             #"{"dns":[{"host":"a.test","ips":["192.0.2.1"],"ipsv6":["x"],"ttl":10},"#
-                + #"{"host":"b.test","ips":[],"ttl":300}]}"#,
+                + #"{"host":"b.test","ips":[],"ipsv6":[],"ttl":300}]}"#,
             ["192.0.2.1 10", "malformed", "none 300", "none 300"]
+        ),
+        // A list that is there and empty says "none"; one that is not says nothing.
+        (
+            #"{"dns":[{"host":"a.test","ips":[],"ttl":30},{"host":"b.test","ttl":30}]}"#,
+            ["none 30", "not_covered", "not_covered", "not_covered"]
+        ),
+        // What is wrong with one entry is no other's fault.
+        (
+            #"{"dns":[7,{"host":"a b","ips":[]},{"host":"b.test","ips":["192.0.2.2"],"ttl":"x"},"#
+                + #"{"host":"a.test","ips":["192.0.2.1"],"ipsv6":[],"ttl":10}]}"#,
+            ["192.0.2.1 10", "none 10", "malformed", "malformed"]
         ),
         (#"{"dns":[]}"#, ["malformed", "malformed", "malformed", "malformed"]),
         (#"{"dns":[7]}"#, ["malformed", "malformed", "malformed", "malformed"]),

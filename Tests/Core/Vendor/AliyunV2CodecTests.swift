@@ -138,6 +138,15 @@ import Testing
                 == expected)
     }
 
+    @Test func `in a batch an entry that is wrong or silent is so for itself`() throws {
+        let body =
+            #"{"code":"success","data":{"answers":[7,{"dn":"a.test","v4":7,"#
+            + #""v6":{"ips":[],"ttl":5}},{"dn":"b.test","v4":{"ips":["192.0.2.2"],"ttl":7}}]}}"#
+        #expect(
+            Vendor.outcomes(try codec(.plain), body, try Vendor.both("a.test", "b.test"))
+                == ["malformed", "none 5", "192.0.2.2 7", "not_covered"])
+    }
+
     @Test func `a refusal keeps its code whatever its status`() throws {
         let body = #"{"code":"InvalidAccount"}"#
         #expect(

@@ -160,9 +160,17 @@ import Testing
         // One family alone, although both were asked.
         (
             "a.test.:192.0.2.1,60\nb.test.:2001:db8::2,60",
-            ["192.0.2.1 60", "none -", "none -", "2001:db8::2 60"]
+            ["192.0.2.1 60", "not_covered", "not_covered", "2001:db8::2 60"]
         ),
-        ("a.test.:192.0.2.1,60", ["192.0.2.1 60", "none -", "malformed", "malformed"]),
+        (
+            "a.test.:192.0.2.1,60",
+            ["192.0.2.1 60", "not_covered", "not_covered", "not_covered"]
+        ),
+        // A line that names nobody is nobody else's fault.
+        (
+            "-.:192.0.2.9,60\na.test.:192.0.2.1,60-0\nb.test.:0",
+            ["192.0.2.1 60", "none -", "none -", "none -"]
+        ),
         // Without a name nobody knows whose it is.
         ("192.0.2.1,60", ["malformed", "malformed", "malformed", "malformed"]),
         ("", ["none -", "none -", "none -", "none -"]),

@@ -84,6 +84,32 @@ import Testing
         #expect(schedule.networkChanged(at(3)) == [.fetch])
     }
 
+    @Test(arguments: [true, false])
+    func `a change of network while a fetch is under way is followed by another`(
+        doesAnswer: Bool
+    ) throws {
+        var schedule = try schedule()
+        _ = schedule.started(at(0))
+        #expect(schedule.networkChanged(at(1)) == [])
+        let actions =
+            doesAnswer ? try fetched(&schedule, [7], at(2)) : schedule.fetchFailed(at(2))
+        #expect(actions.filter { $0 == .fetch } == [.fetch])
+        // That one is the last.
+        #expect(try !fetched(&schedule, [8], at(3)).contains(.fetch))
+        #expect(order(&schedule, at(4)) == ["192.0.2.8"])
+    }
+
+    @Test func `a full turn does not cut the pause after a failed fetch short`() throws {
+        var schedule = try schedule()
+        _ = schedule.started(at(0))
+        _ = schedule.fetchFailed(at(0))
+        _ = schedule.failed(try server(1), at(1))
+        #expect(!schedule.failed(try server(2), at(1)).contains(.fetch))
+        #expect(schedule.plan(at(31)).1 == [])
+        #expect(schedule.plan(at(299)).1 == [])
+        #expect(schedule.plan(at(300)).1 == [.fetch])
+    }
+
     @Test func `after a fetch that failed there is a pause of five minutes`() throws {
         var schedule = try schedule()
         _ = schedule.started(at(0))
@@ -176,6 +202,14 @@ import Testing
         var rotation = try rotation([1, 2, 3])
         rotation.answered(rotation.servers[2])
         #expect(rotation.order.map(\.address.description).first == "192.0.2.3")
+    }
+
+    @Test func `servers that have had their turn are left out, unless all have`() throws {
+        let rotation = try rotation([1, 2, 3], cursor: 1)
+        let (one, two, three) = (rotation.servers[0], rotation.servers[1], rotation.servers[2])
+        #expect(rotation.without([two]).order == [three, one])
+        #expect(rotation.without([two, three, one]) == rotation)
+        #expect(rotation.without([]) == rotation)
     }
 
     @Test func `no list, strangers and cursors beyond the end are harmless`() throws {

@@ -100,7 +100,17 @@ import Testing
         ),
         (
             #"{"code":"0","data":[{"domain":"a.test","ip":["192.0.2.1"]}]}"#,
-            ["192.0.2.1 60", "malformed"]
+            ["192.0.2.1 60", "not_covered"]
+        ),
+        // An entry that is wrong is so for itself.
+        (
+            #"{"code":0,"data":[{"domain":"a b","ip":[]},{"domain":"b.test","ip":7},"#
+                + #"{"domain":"a.test","ip":["192.0.2.1"],"ttl":50}]}"#,
+            ["192.0.2.1 50", "malformed"]
+        ),
+        (
+            #"{"code":0,"data":[{"domain":"a.test","ip":[]},{"domain":"b.test"}]}"#,
+            ["none -", "not_covered"]
         ),
         (#"{"code":400008}"#, ["rejected SignatureExpired", "rejected SignatureExpired"]),
         (#"{"code":500000}"#, ["rejected 500000", "rejected 500000"]),
@@ -183,6 +193,63 @@ import Testing
         #expect(
             try paid.request(for: question, now: Vendor.now).target.contains(
                 "edns_client_subnet=198.51.100.0%2F24"))
+    }
+
+    @Test(arguments: [
+        #"{"code":"{key}"}"#, #"{"code":0,"data":[{"domain":"{key}","ip":[]}]}"#, "<html>{key}",
+        #"{"code":0,"data":[{"domain":"a.test","ip":["192.0.2.1"],"ttl":"{key}"}]}"#,
+        "<a href='/resolve?token=k%2By%2Fsecret'>",
+    ])
+    func `a key that a response repeats shows in no error`(body: String) throws {
+        let profile = try Profile.parse(
+            file: "echo.json",
+            text: #"""
+                {"id":"echo","title":"Echo","kind":"template","url":"https://dns.example.test",
+                "bootstrap":{"ipv4":["192.0.2.53"],"ipv6":[]},"needs":["key"],
+                "supports":["A","AAAA"],"source":"https://example.test","date":"2026-11-30",
+                "template":{"path":"/resolve","parameters":{"domain":"{hosts}","token":"{key}"},
+                "response":{"form":"json","code":{"path":"code","success":["0"]},"entries":"data",
+                "name":"domain","addresses":["ip"],"ttl":"ttl"}}}
+                """#)
+        let codec = try TemplateCodec(
+            try #require(profile.template),
+            credentials: TemplateCodec.Credentials(key: Secret("k+y/secret")))
+        let response = Vendor.response(body.replacing("{key}", with: "k+y/secret"))
+        for result in codec.testimonies(
+            from: response, for: [try Vendor.question("a.test")], source: Vendor.source)
+        {
+            let failure = #expect(throws: QueryFailure.self) { try result.get() }
+            #expect(failure?.label == "malformed")
+            #expect(failure?.description.contains("secret") == false)
+        }
+        #expect(
+            throws: QueryFailure.malformed("the body is not an answer; it repeats what we sent")
+        ) {
+            try codec.testimony(
+                from: Vendor.response("<html>k+y/secret"), for: Vendor.question("a.test"),
+                source: Vendor.source)
+        }
+    }
+
+    @Test(arguments: ["path", "parameters", "headers"])
+    func `the secret of an account stands in nothing that is sent`(place: String) {
+        let texts = [
+            "path": #""path":"/{host}/{secret}""#,
+            "parameters": #""path":"/{host}","parameters":{"s":"{secret}"}"#,
+            "headers": #""path":"/{host}","headers":{"X-S":"{secret}"}"#,
+        ]
+        let error = #expect(throws: ProfileError.self) {
+            try Profile.parse(
+                file: "leak.json",
+                text: #"""
+                    {"id":"leak","title":"Leak","kind":"template",
+                    "url":"https://dns.example.test","needs":["secret"],
+                    "bootstrap":{"ipv4":["192.0.2.53"],"ipv6":[]},
+                    "supports":["A","AAAA"],"source":"https://example.test","date":"2026-11-30",
+                    "template":{\#(texts[place] ?? ""),"response":{"form":"addresses"}}}
+                    """#)
+        }
+        #expect(error.map { "\($0)" }?.contains("{secret} must not stand here") == true)
     }
 
     @Test func `no secret shows in a codec or a request`() throws {

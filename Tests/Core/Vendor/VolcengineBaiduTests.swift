@@ -38,6 +38,26 @@ import Testing
         #expect(Vendor.outcomes(codec, body, try Vendor.both("a.test")) == expected)
     }
 
+    @Test(arguments: [
+        (
+            #"[{"host":"a.test","ips":["192.0.2.1"],"ttl":9},{"host":"b.test","ips":[],"ttl":"x"}]"#,
+            ["192.0.2.1 9", "none 9", "malformed", "malformed"]
+        ),
+        (
+            #"[7,{"host":"a b","ips":[]},{"host":"a.test","ips":["192.0.2.1"],"ttl":9}]"#,
+            ["192.0.2.1 9", "none 9", "not_covered", "not_covered"]
+        ),
+        (
+            #"{"dns":[{"host":"a.test","ttl":9},{"host":"b.test","ips":[],"ttl":9}]}"#,
+            ["not_covered", "not_covered", "none 9", "none 9"]
+        ),
+    ])
+    func `in a batch an entry that is wrong or silent is so for itself`(
+        body: String, expected: [String]
+    ) throws {
+        #expect(Vendor.outcomes(codec, body, try Vendor.both("a.test", "b.test")) == expected)
+    }
+
     @Test(arguments: [403, 405, 429, 500])
     func `a refusal by status stays one`(status: Int) throws {
         #expect(
@@ -83,6 +103,33 @@ import Testing
     ])
     func `both shapes of an answer are read`(body: String, expected: [String]) throws {
         #expect(Vendor.outcomes(codec, body, try Vendor.both("a.test")) == expected)
+    }
+
+    @Test(arguments: [
+        // A lifetime that is none, in either version.
+        (
+            #"{"a.test":{"ipv4":{"ip":["192.0.2.1"],"ttl":"x"},"ipv6":{"ip":[],"ttl":5}},"#
+                + #""b.test":{"ipv4":{"ip":["192.0.2.2"],"ttl":7},"ipv6":7}}"#,
+            ["malformed", "none 5", "192.0.2.2 7", "malformed"]
+        ),
+        (
+            #"{"a.test":{"ip":["192.0.2.1"],"ttl":{}},"b.test":{"ip":["192.0.2.2"],"ttl":7}}"#,
+            ["malformed", "malformed", "192.0.2.2 7", "none 7"]
+        ),
+        (
+            #"{"a b":{"ip":[]},"a.test":7,"b.test":{"ip":["192.0.2.2"],"ttl":7}}"#,
+            ["malformed", "malformed", "192.0.2.2 7", "none 7"]
+        ),
+        (
+            #"{"a.test":null,"b.test":{"ipv4":{"ip":["192.0.2.2"],"ttl":7}}}"#,
+            ["not_covered", "not_covered", "192.0.2.2 7", "not_covered"]
+        ),
+    ])
+    func `in a batch what is wrong or silent is so for itself`(
+        data: String, expected: [String]
+    ) throws {
+        let body = #"{"msg":"ok","data":\#(data)}"#
+        #expect(Vendor.outcomes(codec, body, try Vendor.both("a.test", "b.test")) == expected)
     }
 
     @Test(arguments: [

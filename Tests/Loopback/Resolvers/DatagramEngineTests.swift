@@ -59,6 +59,18 @@ import Testing
         #expect(await backend.failure("ok", .a) == (isHeard ? nil : .timedOut(tries: 2)))
     }
 
+    @Test func `one socket serves more servers than are remembered, one after the other`()
+        async throws
+    {
+        let engine = DatagramEngine(maximumQuestions: 1)
+        for _ in 0..<70 {
+            let server = try RawDNSServer { contractActs($0) }
+            defer { server.stop() }
+            let backend = DatagramBackend(servers: [server.endpoint], engine: engine)
+            #expect(try await backend.asked("ok", .a).answers.count == 2)
+        }
+    }
+
     @Test func `questions leave from different ports`() async throws {
         let server = try RawDNSServer { contractActs($0) }
         defer { server.stop() }

@@ -202,6 +202,19 @@ import Testing
         #expect(failure?.label == "unreachable" || failure?.label == "malformed")
     }
 
+    @Test func `a flood of frames of unknown types is cut off, and disturbs nobody`() async throws {
+        let flood = try lab.dohServer { _, _, server in
+            let frames = (0..<1_000).flatMap { _ in [0, 0, 0, 0xFA, 0, 0, 0, 0, 0] as [UInt8] }
+            for _ in 0..<100 { server.link?.send(frames) }
+        }
+        let honest = try lab.dohServer()
+        let (bad, good) = (try lab.doh(at: flood), try lab.doh(at: honest))
+        async let failure = bad.failure("ok", .a)
+        for _ in 0..<20 { #expect(try await good.asked("ok", .a).answers.count == 2) }
+        #expect(await failure?.description.contains("that end nothing") == true)
+        #expect(honest.record.connections == 1)
+    }
+
     @Test func `continuations without end are cut off`() async throws {
         let server = try lab.dohServer { stream, _, server in
             server.frame(0x1, flags: 0, stream: stream, [0x88])
@@ -210,6 +223,57 @@ import Testing
         }
         #expect(await (try lab.doh(at: server)).failure("ok", .a) != nil)
         #expect(server.record.connections <= 2)
+    }
+
+    @Test func `without a task too a server without HTTP/2 is asked over HTTP/1.1`() async throws {
+        let server = try lab.lab.dnsServer()
+        defer { server.stop() }
+        let backend = try backend(at: server)
+        let question = Question(name: try HostName("ok.example.test"), type: .a)
+        for _ in 0..<3 {
+            let result = await withCheckedContinuation { continuation in
+                _ = backend.start(question, deadline: .soon) { continuation.resume(returning: $0) }
+            }
+            #expect(try result.get().source.transport == .https)
+        }
+        #expect(server.record.requests.count == 3)
+    }
+
+    @Test(arguments: [true, false])
+    func `what was asked without a task can be ended, over either way`(
+        hasHTTP2: Bool
+    ) async throws {
+        let raw = try lab.dohServer { _, _, _ in }
+        let plain = try lab.lab.dnsServer { $0.conduct = .neverAnswers }
+        defer { plain.stop() }
+        let backend = hasHTTP2 ? try lab.doh(at: raw) : try backend(at: plain)
+        let question = Question(name: try HostName("silent.example.test"), type: .a)
+        let told = Locked<[QueryFailure?]>([])
+        let end = backend.start(question, deadline: .soon) { result in
+            told.withLock { told in
+                if case .failure(let failure) = result {
+                    told.append(failure)
+                } else {
+                    told.append(nil)
+                }
+            }
+        }
+        if !hasHTTP2 { #expect(await eventually { !plain.record.requests.isEmpty }) }
+        end()
+        #expect(await eventually { told.withLock { $0 } == [.cancelled] })
+        end()
+        #expect(told.withLock { $0.count } == 1)
+    }
+
+    private func backend(at server: LabServer) throws -> DoHBackend {
+        var settings = DoHBackend.Settings(
+            bootstrap: [server.address], verifier: lab.lab.verifier)
+        settings.engine = lab.engine
+        let origin = Origin(
+            scheme: .https, host: .name(try HostName(StreamLab.name)), port: server.port)
+        return try DoHBackend(
+            url: HTTPURL(origin: origin, target: "/dns-query"), settings: settings,
+            transport: sharedTransport)
     }
 
     @Test func `a server without HTTP/2 is asked over HTTP/1.1, from then on`() async throws {

@@ -84,15 +84,19 @@ final class StreamLab: Sendable {
 
 extension TrustedLab {
     /// A DoH server over HTTP/1.1 that answers by ``ContractZone``.
-    func dnsServer() throws -> LabServer {
+    func dnsServer(
+        _ bend: @escaping @Sendable (inout LabResponse) -> Void = { _ in }
+    ) throws -> LabServer {
         let identity = try root.leaf(["dns.example.test"], commonName: "Lab resolver")
         let server = try LabServer(security: .tls(identity)) { request in
             let query =
                 request.method == "POST"
                 ? request.body : Base64URL.decoded(request.query["dns"] ?? "")
-            return LabResponse(
+            var response = LabResponse(
                 fields: [LabField("Content-Type", "application/dns-message")],
                 body: ContractZone.octets(answering: query) ?? [])
+            bend(&response)
+            return response
         }
         try server.start()
         return server

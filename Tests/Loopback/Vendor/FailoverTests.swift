@@ -42,6 +42,76 @@ import Testing
         #expect(good.targets.count == 3)
     }
 
+    @Test(arguments: [
+        #"{"host":"other.example.test","ips":["192.0.2.9"]}"#, #"{"host":"odd.example.test"}"#,
+        #"{"unrelated":true}"#,
+    ])
+    func `an answer of no use to one name is asked for elsewhere, and no server is blamed`(
+        body: String
+    ) async throws {
+        let first = try WrittenService { target in
+            target.contains("host=odd.")
+                ? (WrittenService.json, body.replacing("odd.", with: "x."))
+                : (WrittenService.json, WrittenService.aliyunBody(target, "192.0.2.1"))
+        }
+        let second = try WrittenService.aliyun("192.0.2.2")
+        let watched = WatchedServers([first.server.endpoint, second.server.endpoint])
+        let backend = try VendorLab.backend(codec, [first.server]) { $0.servers = watched }
+        let odd = try VendorLab.question("odd.example.test")
+        for _ in 0..<3 {
+            #expect(await VendorLab.outcome(backend, odd) == "192.0.2.2")
+            // What answers last is asked first from then on; here the first one is to be.
+            watched.answered(first.server.endpoint)
+        }
+        #expect(await VendorLab.outcome(backend, question) == "192.0.2.1")
+        #expect(watched.blamed.isEmpty)
+        #expect((first.targets.count, second.targets.count) == (4, 3))
+    }
+
+    @Test func `an answer of no use everywhere costs one request a server`() async throws {
+        let services = try (0..<2).map { _ in
+            try WrittenService { _ in (WrittenService.json, "{}") }
+        }
+        let watched = WatchedServers(services.map(\.server.endpoint))
+        let backend = try VendorLab.backend(codec, services.map(\.server)) { $0.servers = watched }
+        #expect(await VendorLab.outcome(backend, question) == "malformed")
+        #expect(services.map(\.targets.count) == [1, 1])
+        #expect(watched.blamed.isEmpty)
+    }
+
+    @Test(arguments: ["<html>", "192.0.2.1", ""])
+    func `a body that is none of the protocol counts against its server`(
+        body: String
+    ) async throws {
+        let service = try WrittenService { _ in ("200 OK\r\nContent-Type: text/html", body) }
+        let watched = WatchedServers([service.server.endpoint])
+        let backend = try VendorLab.backend(codec, [service.server]) { $0.servers = watched }
+        #expect(await VendorLab.outcome(backend, question) == "malformed")
+        #expect(watched.blamed == [service.server.endpoint])
+    }
+
+    @Test func `a question over the quota does not use up the probe of a service at rest`()
+        async throws
+    {
+        let service = try WrittenService.aliyun()
+        let clock = MovedClock(isStopped: true)
+        let quota = QuotaGuard(requestsPerSecond: 1, clock: clock)
+        let watched = WatchedServers([service.server.endpoint])
+        let backend = try VendorLab.backend(codec, [service.server]) {
+            $0.servers = watched
+            $0.quota = quota
+        }
+        #expect(await VendorLab.outcome(backend, question) == "192.0.2.1")
+        #expect(await VendorLab.outcome(backend, question) == "over_quota")
+        #expect(watched.plans == 1)
+        // What rests costs no quota.
+        clock.advance(seconds: 1)
+        watched.rest(true)
+        #expect(await VendorLab.outcome(backend, question) == "resting")
+        watched.rest(false)
+        #expect(await VendorLab.outcome(backend, question) == "192.0.2.1")
+    }
+
     @Test func `a server that never answers is left after a second`() async throws {
         let silent = try WrittenService { _ in nil }
         let good = try WrittenService.aliyun()
@@ -228,6 +298,25 @@ import Testing
         let again = try self.servers(bootstrap)
         #expect(try again.plan().current == near.server.endpoint)
         #expect(reports.withLock { $0 }.isEmpty)
+    }
+
+    @Test func `what is newest stays on the disk, whoever saves it`() throws {
+        let service = try WrittenService { _ in ("500 Oops", "") }
+        let store = EagerStore(
+            try (1...3).map { Endpoint(address: try IPAddress("192.0.2.\($0)"), port: .http) })
+        var settings = ScheduledServers.Settings()
+        settings.store = store
+        let endpoint = service.server.endpoint
+        let origin = Origin(scheme: .http, host: .address(endpoint.address), port: endpoint.port)
+        let servers = ScheduledServers(
+            codec: try AliyunScheduleCodec(account: "1", secret: Secret("s")),
+            service: try HTTPService(origin: origin, bootstrap: [], verifier: nil),
+            transport: sharedTransport, settings: settings)
+        // While one writes, something newer is to be saved.
+        store.whileSaving { servers.answered(store.servers[2]) }
+        servers.answered(store.servers[1])
+        #expect(store.saved == [1, 2])
+        #expect(try servers.plan().cursor == 2)
     }
 
     @Test func `a damaged file and a failed fetch are told, and nothing stops`() async throws {

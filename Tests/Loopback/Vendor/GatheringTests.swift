@@ -53,6 +53,56 @@ import Testing
         #expect(service.targets.first?.hasPrefix("/1/resolve?host=a") == true)
     }
 
+    @Test func `what a batch leaves out is asked again, each name alone`() async throws {
+        // The batch call knows no IPv6 and not every name; the single one knows all.
+        let service = try WrittenService { target in
+            target.hasPrefix("/1/resolve")
+                ? (
+                    WrittenService.json,
+                    #"{"dns":[{"host":"a1.example.test","ips":["192.0.2.7"],"ttl":30},"#
+                        + #"{"host":"a2.example.test","ips":["192.0.2.8"],"ipsv6":[],"ttl":30}]}"#
+                ) : (WrittenService.json, WrittenService.aliyunBody(target, "192.0.2.1"))
+        }
+        let alarms = HeldAlarms()
+        let backend = try VendorLab.backend(
+            AliyunCodec(account: "1", secret: nil), [service.server]
+        ) {
+            $0.alarms = alarms
+            $0.batchesNames = true
+        }
+        let outcomes = await withTaskGroup(of: (String, String).self) { group in
+            for number in 1...3 {
+                for type in [RecordType.a, .aaaa] {
+                    group.addTask {
+                        let name = "a\(number)"
+                        guard
+                            let question = try? VendorLab.question(name + ".example.test", type)
+                        else { return ("", "no question") }
+                        return (
+                            "\(name) \(type.name)",
+                            await VendorLab.outcome(backend, question, milliseconds: 3_600_000)
+                        )
+                    }
+                }
+            }
+            // Six deadlines and one window.
+            #expect(await eventually { alarms.count == 7 })
+            alarms.ring(by: soon)
+            return await group.reduce(into: [String: String]()) { $0[$1.0] = $1.1 }
+        }
+        #expect(
+            outcomes == [
+                "a1 A": "192.0.2.7", "a1 AAAA": "2001:db8::1", "a2 A": "192.0.2.8", "a2 AAAA": "",
+                "a3 A": "192.0.2.1", "a3 AAAA": "2001:db8::1",
+            ])
+        let targets = service.targets
+        #expect(targets.filter { $0.hasPrefix("/1/resolve") }.count == 1)
+        #expect(
+            targets.filter { $0.hasPrefix("/1/d") }.sorted() == [
+                "/1/d?host=a1.example.test&query=6", "/1/d?host=a3.example.test&query=4,6",
+            ])
+    }
+
     @Test func `one who goes away does not take the answer from the other`() async throws {
         let service = try WrittenService.aliyun()
         let alarms = HeldAlarms()

@@ -107,6 +107,71 @@ final class MovedClock: MonotonicSource, WallSource, AlarmSource {
     }
 }
 
+/// A store that says when it writes.
+final class EagerStore: ServiceCursorStore {
+    let servers: [Endpoint]
+    private let state = Locked((saved: [Int](), during: (@Sendable () -> Void)?.none))
+
+    init(_ servers: [Endpoint]) { self.servers = servers }
+
+    /// The cursors written, in order.
+    var saved: [Int] { state.withLock { $0.saved } }
+
+    /// Happens once, in the middle of the next write.
+    func whileSaving(_ during: @escaping @Sendable () -> Void) {
+        state.withLock { $0.during = during }
+    }
+
+    func load() throws(StoreFault) -> ServiceSchedule.Stored? {
+        ServiceSchedule.Stored(
+            servers: servers, cursor: 0, fetchedAt: SystemWallClock().now())
+    }
+
+    func save(_ stored: ServiceSchedule.Stored) throws(StoreFault) {
+        let during = state.withLock { state in
+            defer { state.during = nil }
+            return state.during
+        }
+        during?()
+        state.withLock { $0.saved.append(stored.cursor) }
+    }
+}
+
+/// Servers as a service has them, and who was blamed.
+final class WatchedServers: ServerDirectory {
+    private struct State {
+        var rotation: ServerRotation
+        var blamed: [Endpoint] = []
+        var plans = 0
+        var isResting = false
+    }
+
+    private let state: Locked<State>
+
+    init(_ servers: [Endpoint]) { state = Locked(State(rotation: ServerRotation(servers))) }
+
+    var blamed: [Endpoint] { state.withLock { $0.blamed } }
+    var plans: Int { state.withLock { $0.plans } }
+    var isLocal: Bool { true }
+
+    func rest(_ isResting: Bool) { state.withLock { $0.isResting = isResting } }
+
+    func plan() throws(QueryFailure) -> ServerRotation {
+        let (rotation, isResting) = state.withLock { state in
+            state.plans += 1
+            return (state.rotation, state.isResting)
+        }
+        guard !isResting else { throw .resting(milliseconds: 1) }
+        return rotation
+    }
+
+    func failed(_ server: Endpoint) { state.withLock { $0.blamed.append(server) } }
+
+    func answered(_ server: Endpoint) { state.withLock { $0.rotation.answered(server) } }
+
+    func networkChanged() {}
+}
+
 enum VendorLab {
     static func backend(
         _ codec: any HTTPDNSCodec, _ servers: [ScriptedServer],

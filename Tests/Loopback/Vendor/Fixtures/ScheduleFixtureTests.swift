@@ -63,6 +63,30 @@ import Testing
         #expect(reports.withLock { $0 }.isEmpty)
     }
 
+    @Test(arguments: [("dnspod", "token"), ("dnspod-aes", "key"), ("dnspod-des", "key")])
+    func `DNSPod's list is fetched as its questions are asked, and kept as long as it says`(
+        provider: String, by credential: String
+    ) async throws {
+        guard provider != "dnspod-des" || LabHTTPDNSServer.speaksDES else { return }
+        // The list has no ports: both servers listen at one, at two addresses.
+        let item = try #require(
+            FixtureCase.all.first { $0.provider == provider })
+        let description = try item.description(at: first.server) { $0.serverListFile = file }
+        first.server.settings.schedule = LabSchedule([LabAddress.ipv4])
+        let reports = reports
+        let application = try first.application([description]) { text in
+            reports.withLock { $0.append(text) }
+        }
+        #expect(await eventually { hasFile("\"freshSeconds\":3600") })
+        #expect(hasFile("127.0.0.1") && hasFile("\(first.server.port)"))
+        #expect(await ask(application) == "ok")
+        #expect(reports.withLock { $0 }.isEmpty)
+        let asked = first.server.events.filter { $0.form == .tencent }
+        #expect(asked.count == 2)
+        #expect(asked.allSatisfy { credential == "token" ? $0.isSigned : $0.isEncrypted })
+        #expect(!hasFile("dnspodpass") && !hasFile("0123456789abcdef") && !hasFile("800654663"))
+    }
+
     @Test func `a server that is down is passed over, and still is after a restart`()
         async throws
     {
