@@ -56,7 +56,7 @@ package struct ChainVerifier: Sendable {
         inspect: (OpaquePointer) -> Void = { _ in }
     ) -> (evidence: ChainEvidence, verifyError: Int32) {
         let accepts = host.map { ChainVerifier.accepts(leaf, $0) } ?? true
-        let accept = { (path: Path) -> (evidence: ChainEvidence, verifyError: Int32) in
+        func accept(_ path: Path) -> (evidence: ChainEvidence, verifyError: Int32) {
             inspect(path.certificates.raw)
             return (
                 ChainEvidence(chain: path.chain, libraryAcceptsName: accepts),
