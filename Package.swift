@@ -211,14 +211,16 @@ let soakTargets: [Target] =
     Context.environment["HTTPDNS_SOAK"] == nil
     ? []
     : [
+        .target(name: "CSoakSupport", path: "Tests/Soak/CSupport"),
         .executableTarget(
             name: "Soak",
             dependencies: [
+                "CSoakSupport",
                 "HTTPDNSDatagram", "HTTPDNSDoH", "HTTPDNSDoT", "HTTPDNSExchange", "HTTPDNSLookup",
                 "HTTPDNSNames", "HTTPDNSOpenSSLTrust", "HTTPDNSPinLab", "HTTPDNSPlatform",
                 "HTTPDNSResolution", "HTTPDNSSecureStream", "HTTPDNSStore", "HTTPDNSTransport",
                 "HTTPDNSTrust", "HTTPDNSVendor", "HTTPDNSWire", "TestSupport",
-            ], path: "Tests/Soak", swiftSettings: strict)
+            ], path: "Tests/Soak", exclude: ["CSupport"], swiftSettings: strict),
     ]
 
 // Programs written as a user of the library would write them

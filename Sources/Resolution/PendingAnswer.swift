@@ -39,7 +39,8 @@ package final class PendingAnswer<Success: Sendable, Failure: Error>: Sendable {
         let result = await withTaskCancellationHandler {
             let work = start { self.deliver($0) }
             let isCancelled = state.withLock { state in
-                state.work = work
+                // Work that has answered already, and may hold what it told, would never be let go of.
+                if case .idle = state.phase { state.work = work }
                 return state.isCancelled
             }
             if isCancelled { work?.stop() }

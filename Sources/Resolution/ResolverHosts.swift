@@ -11,7 +11,9 @@ final class GatheringDriver: Stoppable {
         var delay: AlarmID?
         /// The gathering is over.
         var isDone = false
-        var isTold = false
+        /// Whom to tell; nil once told. A caller may keep the driver for longer, and what it tells may
+        /// hold the caller.
+        var deliver: (@Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void)?
     }
 
     private let host: HostName
@@ -20,7 +22,6 @@ final class GatheringDriver: Stoppable {
     private let alarms: any AlarmSource
     private let clock: any MonotonicSource
     private let resolver: Resolver
-    private let deliver: @Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void
     private let state: Locked<State>
 
     init(
@@ -32,8 +33,8 @@ final class GatheringDriver: Stoppable {
         alarms = resolver.alarms
         clock = resolver.clock
         self.resolver = resolver
-        self.deliver = deliver
-        state = Locked(State(gathering: AddressGathering(families: families)))
+        state = Locked(
+            State(gathering: AddressGathering(families: families), deliver: deliver))
     }
 
     func answered(_ family: IPAddress.Family, _ outcome: AddressGathering.Outcome) {
@@ -43,8 +44,8 @@ final class GatheringDriver: Stoppable {
     func add(_ work: (any Stoppable)?) {
         guard let work else { return }
         let isTold = state.withLock { state in
-            if !state.isTold { state.work.append(work) }
-            return state.isTold
+            if state.deliver != nil { state.work.append(work) }
+            return state.deliver == nil
         }
         if isTold { work.stop() }
     }
@@ -61,14 +62,14 @@ final class GatheringDriver: Stoppable {
 
     /// Only the first of answer and cancellation counts.
     private func tell(_ result: Result<ResolvedHost, ResolutionFailure>) {
-        let isFirst = state.withLock { state in
+        let deliver = state.withLock { state in
             defer {
-                state.isTold = true
+                state.deliver = nil
                 state.work = []
             }
-            return !state.isTold
+            return state.deliver
         }
-        if isFirst { deliver(result) }
+        deliver?(result)
     }
 
     private func perform(_ step: (inout State) -> [AddressGathering.Action]) {

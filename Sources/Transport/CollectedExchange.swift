@@ -104,13 +104,22 @@ private final class ResponseCollector: TransferObserver {
     }
 
     func received(_ head: ResponseHead) {
-        state.withLock { $0.head = head }
+        let announced = ResponseCollector.announcedOctets(head.fields)
+        let tooLarge: Transfer? = state.withLock { state in
+            state.head = head
+            guard announced > maximumBodyOctets else { return nil }
+            // Nothing of it is worth waiting for.
+            state.isTooLarge = true
+            return state.transfer
+        }
+        tooLarge?.cancel()
     }
 
     func received(body: UnsafeRawBufferPointer) -> Flow {
         let tooLarge: Transfer? = state.withLock { state in
-            guard body.count <= maximumBodyOctets - state.body.count else {
+            guard !state.isTooLarge, body.count <= maximumBodyOctets - state.body.count else {
                 state.isTooLarge = true
+                state.body = []
                 return state.transfer
             }
             state.body.append(contentsOf: body)
@@ -118,6 +127,13 @@ private final class ResponseCollector: TransferObserver {
         }
         tooLarge?.cancel()
         return .more
+    }
+
+    /// How long the body will be; 0 when that is not said, or is said of a coded one.
+    private static func announcedOctets(_ fields: HTTPFields) -> Int {
+        guard !fields.contains("Content-Encoding") else { return 0 }
+        // Several are equal. Source: ``HeadReader``.
+        return fields.first("Content-Length").flatMap { Int($0) } ?? 0
     }
 
     func finished(_ result: Result<TransferFacts, TransportFailure>) {

@@ -1,3 +1,4 @@
+import CSoakSupport
 import Glibc
 import HTTPDNSNames
 import HTTPDNSPlatform
@@ -8,8 +9,13 @@ struct Usage: Sendable {
     let residentOctets: Int64
     let descriptors: Int
     let threads: Int
+    /// Allocated and not freed; 0 where that is not known.
+    var heapOctets: Int64 = 0
 
-    static func now() -> Usage {
+    /// - Parameter isTrimmed: what the allocator keeps for later is given back first. It keeps, for each
+    ///   thread, what a busy moment needed once; that says nothing of what is in use.
+    static func now(isTrimmed: Bool = false) -> Usage {
+        if isTrimmed { httpdns_soak_trim() }
         let pages = ((try? contents(of: "/proc/self/statm")) ?? "").split(separator: " ")
         let resident = pages.count > 1 ? Int64(pages[1]) ?? 0 : 0
         let status = ((try? contents(of: "/proc/self/status")) ?? "").split(separator: "\n")
@@ -17,21 +23,63 @@ struct Usage: Sendable {
         return Usage(
             residentOctets: resident * Int64(sysconf(Int32(_SC_PAGESIZE))),
             descriptors: openDescriptors(),
-            threads: Int(line.split(separator: "\t").last ?? "0") ?? 0)
+            threads: Int(line.split(separator: "\t").last ?? "0") ?? 0,
+            heapOctets: httpdns_soak_heap_octets())
     }
+
+    init(residentOctets: Int64, descriptors: Int, threads: Int, heapOctets: Int64 = 0) {
+        self.heapOctets = heapOctets
+        self.residentOctets = residentOctets
+        self.descriptors = descriptors
+        self.threads = threads
+    }
+
+    /// As ``words`` has it; nil for anything else.
+    init?(words: String) {
+        let numbers = words.split(separator: " ").compactMap { Int64($0) }
+        guard numbers.count == 3 else { return nil }
+        self.init(
+            residentOctets: numbers[0], descriptors: Int(numbers[1]), threads: Int(numbers[2]))
+    }
+
+    /// For another process of this program.
+    var words: String { "\(residentOctets) \(descriptors) \(threads)" }
 
     var mebibytes: String { Usage.mebibytes(residentOctets) }
 
     static func mebibytes(_ octets: Int64) -> String {
-        "\(octets >> 20).\((octets & 0xF_FFFF) * 10 >> 20)"
+        "\(octets >> 20).\(((octets & 0xF_FFFF) * 10) >> 20)"
     }
+}
+
+/// How long the threads of this process, those that live, could have run and got no processor. Source:
+/// Linux, Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`.
+func millisecondsWithoutProcessor() -> Int64 {
+    guard let directory = opendir("/proc/self/task") else { return 0 }
+    defer { closedir(directory) }
+    var nanoseconds: Int64 = 0
+    while let entry = readdir(directory) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        let numbers = (try? contents(of: "/proc/self/task/\(name)/schedstat"))?.split(
+            separator: " ")
+        guard let numbers, numbers.count > 1 else { continue }
+        nanoseconds += Int64(numbers[1]) ?? 0
+    }
+    return nanoseconds / 1_000_000
 }
 
 /// Samples after the warm-up, and what they say.
 struct UsageCourse: Sendable {
     private(set) var samples: [Usage] = []
 
+    /// The most that was resident, with what the allocator kept for later.
+    private(set) var peakOctets: Int64 = 0
+
     mutating func add(_ usage: Usage) { samples.append(usage) }
+
+    mutating func sawPeak(of usage: Usage) { peakOctets = max(peakOctets, usage.residentOctets) }
 
     /// Medians of the first and of the last third: one sample is noise.
     func medians(_ field: (Usage) -> Int64) -> (first: Int64, last: Int64) {

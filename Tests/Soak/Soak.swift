@@ -39,12 +39,17 @@ struct Soak {
         for ticker in tickers { ticker.start() }
         let begun = clock.now()
         var lastLine = begun
+        var lastSample = begun
         while clock.now().milliseconds(since: begun) < options.seconds * 1_000 {
             await pause(milliseconds: 1_000)
             let now = clock.now()
             let usage = Usage.now()
-            if now.milliseconds(since: begun) > options.warmUpSeconds * 1_000 {
-                course.add(usage)
+            course.sawPeak(of: usage)
+            if now.milliseconds(since: begun) > options.warmUpSeconds * 1_000,
+                now.milliseconds(since: lastSample) >= Soak.sampleMilliseconds
+            {
+                course.add(Usage.now(isTrimmed: true))
+                lastSample = now
             }
             guard now.milliseconds(since: lastLine) >= Soak.lineMilliseconds else { continue }
             say(usage, seconds: now.milliseconds(since: begun) / 1_000, since: lastLine, now)
@@ -55,9 +60,11 @@ struct Soak {
         let took = clock.now().milliseconds(since: begun)
         await calmDown()
         let report = SoakReport(
-            options: options, ledger: ledger, course: course, end: Usage.now(),
-            milliseconds: took, machineLateMilliseconds: metronome.worstEver)
-        servers.stop()
+            options: options, ledger: ledger, course: course, end: Usage.now(isTrimmed: true),
+            laboratory: servers.laboratory.usage(), milliseconds: took,
+            machineLateMilliseconds: metronome.worstEver,
+            withoutProcessorMilliseconds: millisecondsWithoutProcessor())
+        servers.laboratory.stop()
         return report
     }
 
@@ -94,11 +101,15 @@ struct Soak {
         print(
             "\(seconds) s: \(rate)/s, p50 \(spread.show(perMille: 500)), "
                 + "p99 \(spread.show(perMille: 990)), \(usage.mebibytes) MiB, "
-                + "\(usage.descriptors) fds, \(usage.threads) threads | \(shown)")
+                + "\(usage.descriptors) fds, \(usage.threads) threads"
+                + (servers.laboratory.usage().map { "; servers \($0.mebibytes) MiB" } ?? "")
+                + " | \(shown)")
         fflush(nil)
     }
 
     private static let lineMilliseconds: Int64 = 10_000
+    /// Because: giving memory back takes some milliseconds, which nobody should notice.
+    private static let sampleMilliseconds: Int64 = 5_000
     /// Because: the longest patience, and the ends of those who were asked last, are over by then.
     private static let calmMilliseconds: Int64 = 20_000
 }

@@ -30,8 +30,8 @@ final class SoakConductor: Sendable {
             defer { _ = numbers.next() }
             return numbers
         }
-        servers.forget()
-        if numbers.isIn(50) { servers.change(&numbers) }
+        servers.laboratory.forget()
+        if numbers.isIn(50) { servers.laboratory.change(numbers.next()) }
         let world = worlds[numbers.below(worlds.count)]
         if numbers.isIn(4) {
             let networks: [String?] = ["home", "office", nil]
@@ -59,6 +59,10 @@ final class SoakConductor: Sendable {
             caller.told("passing")
         }
         resolver.keepHot([SoakZone.hosts[numbers.below(20)]])
+        // The second time from the cache: told at once, while the asking is still being set up.
+        Task { [weak resolver] in
+            for _ in 0..<2 { _ = try? await resolver?.resolve(.name(host)) }
+        }
         let reader = ledger.begin(
             "reader of a passing resolver", patienceMilliseconds: 10_000)
         let events = resolver.eventStream
@@ -74,7 +78,7 @@ final class SoakConductor: Sendable {
 
     /// The servers are well again, and nothing is asked for by itself.
     func calm() {
-        servers.heal()
+        servers.laboratory.heal()
         for world in worlds { world.resolver.keepHot([]) }
     }
 

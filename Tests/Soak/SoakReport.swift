@@ -4,8 +4,11 @@ struct SoakReport: Sendable {
     let ledger: Ledger
     let course: UsageCourse
     let end: Usage
+    /// Of the process of the servers, at the end.
+    let laboratory: Usage?
     let milliseconds: Int64
     let machineLateMilliseconds: Int64
+    let withoutProcessorMilliseconds: Int64
 
     var faults: [String] {
         let (shown, count) = ledger.faults
@@ -31,9 +34,15 @@ struct SoakReport: Sendable {
             "latency: " + ledger.latency.text,
             "later than its patience: \(ledger.lateness.count), by " + ledger.lateness.text
                 + "; the machine itself by \(machineLateMilliseconds) ms at worst",
-            "memory: \(Usage.mebibytes(memory.first)) MiB after the warm-up, "
-                + "\(Usage.mebibytes(memory.last)) MiB at the end; drained: \(end.mebibytes) MiB, "
+            "threads that could have run got no processor for "
+                + "\(withoutProcessorMilliseconds / 1_000) s in all",
+            "memory in use: \(Usage.mebibytes(memory.first)) MiB after the warm-up, "
+                + "\(Usage.mebibytes(memory.last)) MiB at the end; resident at most "
+                + "\(Usage.mebibytes(course.peakOctets)) MiB",
+            "drained: \(end.mebibytes) MiB, \(Usage.mebibytes(end.heapOctets)) MiB of it allocated, "
                 + "\(end.descriptors) fds, \(end.threads) threads",
+            "memory of the servers' process: "
+                + (laboratory.map { "\($0.mebibytes) MiB, \($0.threads) threads" } ?? "unknown"),
         ]
         let faults = faults
         lines.append(faults.isEmpty ? "PASSED" : "FAILED")
@@ -52,7 +61,9 @@ struct SoakReport: Sendable {
             "p99_us":\(ledger.latency.microseconds(perMille: 990)),\
             "latest_us":\(ledger.lateness.largestMicroseconds),\
             "machine_late_ms":\(machineLateMilliseconds),\
+            "without_processor_ms":\(withoutProcessorMilliseconds),\
             "rss_first":\(memory.first),"rss_last":\(memory.last),\
+            "rss_peak":\(course.peakOctets),"heap_drained":\(end.heapOctets),\
             "outcomes":{\(outcomes)},"faults":[\(faults)]}
             """
     }

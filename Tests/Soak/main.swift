@@ -1,4 +1,12 @@
 import Glibc
+import HTTPDNSNames
+
+// Its own second process: the servers.
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--laboratory" {
+    let start = Monotonic(nanoseconds: Int64(CommandLine.arguments[2]) ?? 0)
+    try Laboratory(from: start).serve()
+    exit(0)
+}
 
 guard let options = SoakOptions(Array(CommandLine.arguments.dropFirst())) else {
     print(SoakOptions.usage)

@@ -86,6 +86,16 @@ package final class ChildProcess: Sendable {
         if let end { close(end) }
     }
 
+    /// Writes a line to the program's input. False when it does not take it: it has ended, or does not
+    /// read.
+    package func send(_ line: String) -> Bool {
+        let octets = Array((line + "\n").utf8)
+        return input.withLock { input in
+            // Short lines go through a pipe whole or not at all. Source: pipe(7), PIPE_BUF.
+            input.map { Glibc.write($0, octets, octets.count) == octets.count } ?? false
+        }
+    }
+
     /// The next line of the output without its end; nil at the end of the output.
     package func readLine() -> String? {
         var line: [UInt8] = []

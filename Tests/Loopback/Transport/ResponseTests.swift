@@ -193,4 +193,21 @@ import Testing
         #expect((story.failure == nil) == passes)
         if !passes { #expect(story.failure == .bodyTooLarge) }
     }
+
+    @Test(arguments: [(101, true), (100, false)])
+    func `a body that announces more than is collected is not waited for`(
+        announced: Int, isTooLarge: Bool
+    ) async throws {
+        let server = try ScriptedServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(announced)\r\n\r\nshort")
+        }
+        do {
+            let request = try plainRequest(server)
+            _ = try await Transport().collect(request, maximumBodyOctets: 100)
+            Issue.record("a body that was cut passed")
+        } catch let failure as TransportFailure {
+            #expect((failure == .bodyTooLarge) == isTooLarge)
+        }
+    }
 }
