@@ -21,6 +21,8 @@ enum ParticularsReader {
         particulars.authorityKeyID = octets(X509_get0_authority_key_id(raw))
         particulars.authorityIsHalfNamed =
             (X509_get0_authority_issuer(raw) == nil) != (X509_get0_authority_serial(raw) == nil)
+        particulars.namesOtherIssuer =
+            particulars.isSelfIssued && flags & UInt32(EXFLAG_SS) == 0
         particulars.authorityNamesNoKey =
             particulars.authorityKeyID == nil
             && chttpdns_extension_is_critical(raw, NID_authority_key_identifier) >= 0

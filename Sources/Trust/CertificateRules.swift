@@ -146,7 +146,8 @@ extension ChainRules {
         if particulars.authorityNamesNoKey {
             return bad("a root whose issuer's key identifier is empty", "CA/B BR §7.1.2.1.3")
         }
-        if let identifier = particulars.authorityKeyID, identifier != particulars.subjectKeyID {
+        let identifier = particulars.authorityKeyID ?? particulars.subjectKeyID
+        if particulars.namesOtherIssuer || identifier != particulars.subjectKeyID {
             return bad("a root that names another key as its issuer's", "CA/B BR §7.1.2.1.3")
         }
         if particulars.extendedUsages != nil {

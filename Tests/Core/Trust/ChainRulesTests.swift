@@ -222,6 +222,8 @@ import Testing
         #expect(code(web, empty) == "bad_certificate")
         let otherKey = Self.chain(root: { $0.particulars.authorityKeyID = [9] })
         #expect(code(web, otherKey) == "bad_certificate")
+        let otherName = Self.chain(root: { $0.particulars.namesOtherIssuer = true })
+        #expect(code(web, otherName) == "bad_certificate")
         let ownKey = Self.chain(root: { $0.particulars.authorityKeyID = [2] })
         #expect(code(web, ownKey) == nil)
     }
