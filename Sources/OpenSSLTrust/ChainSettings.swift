@@ -4,10 +4,6 @@ internal import HTTPDNSTrust
 
 /// What OpenSSL is asked to check of a chain; the defaults are those of a client.
 package struct ChainSettings: Sendable {
-    /// Certificates between leaf and root.
-    ///
-    /// Because: public chains have at most 4, and a longer one only costs time.
-    package var maximumIntermediates: Int32 = 10
     /// 112 bits: RSA of 2048 bits, no SHA-1. Source: SSL_CTX_set_security_level(3), NIST SP 800-57.
     package var securityLevel: Int32 = 2
     /// A certificate among the roots is trusted although another has issued it.
@@ -15,7 +11,8 @@ package struct ChainSettings: Sendable {
     /// Because: who puts it there says so, and other clients take it for that. Source: RFC 5280
     /// §6.1.1 (d), CURLOPT_SSL_OPTIONS(3), which knows CURLSSLOPT_NO_PARTIALCHAIN.
     package var endsAtAnyTrusted = true
-    /// Where there are any, each certificate of a chain has to be looked up in one.
+    /// Where there are any, the leaf has to be looked up in one, and its authorities in those that
+    /// are there.
     package var revocationLists: [RevocationList] = []
     /// Object identifiers of certificate policies of which a chain needs one; none: no policies are
     /// looked at.
@@ -78,7 +75,7 @@ struct StoreContext: ~Copyable {
 
     /// False when OpenSSL does not take the settings.
     mutating func configure(
-        _ settings: ChainSettings, _ profile: TrustPolicy.Profile, time: WallTime
+        _ settings: ChainSettings, _ rules: ChainRules, time: WallTime
     ) -> Bool {
         guard let parameters = X509_STORE_CTX_get0_param(raw),
             // No purpose: ChainRules judge usages. The trust setting is for what a file says of its
@@ -99,10 +96,10 @@ struct StoreContext: ~Copyable {
         guard X509_VERIFY_PARAM_set_flags(parameters, UInt(flags)) == 1,
             add(settings.policies, to: parameters), add(settings.revocationLists)
         else { return false }
-        X509_VERIFY_PARAM_set_depth(parameters, settings.maximumIntermediates)
+        X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: rules.longestPath - 2))
         X509_VERIFY_PARAM_set_auth_level(parameters, settings.securityLevel)
         X509_VERIFY_PARAM_set_time(parameters, Int(time.secondsSince1970))
-        switch profile {
+        switch rules.profile {
         case .publicWeb: X509_STORE_CTX_set_verify_cb(raw, passOverJudged)
         case .privateAuthority: X509_STORE_CTX_set_verify_cb(raw, passOverForm)
         }
@@ -151,6 +148,9 @@ private func passOverJudged(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
         // OpenSSL holds the common name against them, too, which is never matched here; and it
         // reads mailboxes and empty constraints in its own way.
         break
+    case X509_V_ERR_UNABLE_TO_GET_CRL:
+        // Who gives lists need not have one of every authority; for the leaf there has to be one.
+        guard X509_STORE_CTX_get_error_depth(context) > 0 else { return ok }
     default: return ok
     }
     X509_STORE_CTX_set_error(context, X509_V_OK)

@@ -106,7 +106,7 @@ package struct ChainVerifier: Sendable {
         let failed = Attempt(refusal: .outOfMemory, verifyError: X509_V_ERR_UNSPECIFIED)
         guard let anchors = CertificateStack(root.map { [$0] } ?? []),
             var context = StoreContext(store: store, leaf: leaf, untrusted: untrusted),
-            context.configure(settings, rules.profile, time: time)
+            context.configure(settings, rules, time: time)
         else { return failed }
         // The stack has to outlive the context, which does not own it.
         defer { withExtendedLifetime(anchors) {} }

@@ -19,8 +19,16 @@ enum ParticularsReader {
         particulars.extendedUsages = extendedUsages(raw, flags)
         particulars.subjectKeyID = octets(X509_get0_subject_key_id(raw))
         particulars.authorityKeyID = octets(X509_get0_authority_key_id(raw))
-        particulars.authorityNamesIssuer =
-            X509_get0_authority_issuer(raw) != nil || X509_get0_authority_serial(raw) != nil
+        particulars.authorityIsHalfNamed =
+            (X509_get0_authority_issuer(raw) == nil) != (X509_get0_authority_serial(raw) == nil)
+        particulars.namesOtherIssuer =
+            particulars.isSelfIssued && flags & UInt32(EXFLAG_SS) == 0
+        particulars.authorityNamesNoKey =
+            particulars.authorityKeyID == nil
+            && chttpdns_extension_is_critical(raw, NID_authority_key_identifier) >= 0
+        particulars.hasSoundTimes = [X509_get0_notBefore(raw), X509_get0_notAfter(raw)].allSatisfy {
+            isSound($0)
+        }
         particulars.nameConstraints = NameConstraintsReader.constraints(of: raw)
         let policies = chttpdns_extension_is_critical(raw, NID_policy_constraints)
         particulars.policyConstraintsCritical = policies < 0 ? nil : policies == 1
@@ -37,6 +45,15 @@ enum ParticularsReader {
         let isNegative = ASN1_STRING_type(number) == V_ASN1_NEG_INTEGER
         guard let octets = octets(number) else { return .init(octets: 0) }
         return .init(octets: octets.drop { $0 == 0 }.count, isNegative: isNegative)
+    }
+
+    /// Until 2049 a time is a UTCTime. Source: RFC 5280 §4.1.2.5.
+    private static func isSound(_ time: UnsafePointer<ASN1_TIME>?) -> Bool {
+        guard let time, ASN1_STRING_type(time) == V_ASN1_GENERALIZEDTIME,
+            let data = ASN1_STRING_get0_data(time), ASN1_STRING_length(time) >= 4
+        else { return true }
+        let year = UnsafeBufferPointer(start: data, count: 4)
+        return !year.lexicographicallyPrecedes("2050".utf8)
     }
 
     private static func basicConstraints(

@@ -32,7 +32,7 @@ struct PathFinder {
         certificates = pool.certificates
         facts = pool.facts
         var limits = PathSearch.Limits()
-        limits.length = Int(verifier.settings.maximumIntermediates) + 2
+        limits.length = verifier.rules.longestPath
         // A leaf that cannot be read begins no path.
         let isThere = pool.certificates.first?.raw == leaf
         search = PathSearch(nodes: pool.nodes, leaf: isThere ? 0 : -1, limits: limits)

@@ -12,8 +12,14 @@ package struct CertificateParticulars: Sendable, Hashable {
     package var extendedUsages: ExtendedUsages?
     package var subjectKeyID: [UInt8]?
     package var authorityKeyID: [UInt8]?
-    /// The authority key identifier names its issuer's issuer or serial number.
-    package var authorityNamesIssuer = false
+    /// The authority key identifier has only one of its issuer's issuer and serial number.
+    package var authorityIsHalfNamed = false
+    /// Self-issued, but by its authority key identifier or the kind of its signature not by its key.
+    package var namesOtherIssuer = false
+    /// There is an authority key identifier, but no key in it.
+    package var authorityNamesNoKey = false
+    /// Both ends of the validity are written as their years want it.
+    package var hasSoundTimes = true
     package var nameConstraints: NameConstraints?
     /// Whether they are critical; nil without policy constraints.
     package var policyConstraintsCritical: Bool?

@@ -44,11 +44,18 @@ extension ChainRules {
         if particulars.policyConstraintsCritical == false {
             return bad("policy constraints are not critical", "RFC 5280 §4.2.1.11")
         }
-        return place.isAnchor ? nil : serial(of: particulars)
+        if particulars.authorityIsHalfNamed {
+            return bad("an authority named by half of its name", "RFC 5280 §4.2.1.1")
+        }
+        // Of the roots that systems trust several have the number 0, and one such a time.
+        guard !place.isAnchor else { return nil }
+        if !particulars.hasSoundTimes {
+            return bad("a time before 2050 that is no UTCTime", "RFC 5280 §4.1.2.5")
+        }
+        return serial(of: particulars)
     }
 
-    /// An anchor's number was given by who made it, and several of the public ones have 0. Source:
-    /// RFC 5280 §4.1.2.2.
+    /// Source: RFC 5280 §4.1.2.2.
     private func serial(of particulars: CertificateParticulars) -> ChainFault? {
         let serial = particulars.serial
         if serial.isNegative { return bad("a negative serial number", "RFC 5280 §4.1.2.2") }
@@ -59,11 +66,11 @@ extension ChainRules {
         return nil
     }
 
-    /// The signature of an anchor on itself proves nothing and is not relied upon.
     private func key(of particulars: CertificateParticulars, at place: Place) -> ChainFault? {
         if !place.isAnchor, !strength.allowsWeakHashes,
             case .weak(let hash) = particulars.signatureHash
         {
+            // The signature of an anchor on itself proves nothing and is not relied upon.
             return ChainFault(.weakSignature, "signed with \(hash) (RFC 9155 §2)")
         }
         switch particulars.key {
@@ -136,10 +143,11 @@ extension ChainRules {
     /// Source: CA/B BR §7.1.2.1.
     private func root(_ particulars: CertificateParticulars) -> ChainFault? {
         guard particulars.isSelfIssued else { return nil }
-        if particulars.authorityNamesIssuer {
-            return bad("a root whose key identifier names an issuer", "CA/B BR §7.1.2.1.3")
+        if particulars.authorityNamesNoKey {
+            return bad("a root whose issuer's key identifier is empty", "CA/B BR §7.1.2.1.3")
         }
-        if let identifier = particulars.authorityKeyID, identifier != particulars.subjectKeyID {
+        let identifier = particulars.authorityKeyID ?? particulars.subjectKeyID
+        if particulars.namesOtherIssuer || identifier != particulars.subjectKeyID {
             return bad("a root that names another key as its issuer's", "CA/B BR §7.1.2.1.3")
         }
         if particulars.extendedUsages != nil {

@@ -26,6 +26,8 @@ package struct ChainRules: Sendable {
     /// What the chain has to be fit for; one of them is enough.
     package var usages: CertificateParticulars.ExtendedUsages = .server
     package var strength = KeyStrength.usual
+    /// Authorities between leaf and anchor; self-issued ones do not count, as for path lengths.
+    package var maximumIntermediates = 10
 
     package init(profile: TrustPolicy.Profile) { self.profile = profile }
 
@@ -40,6 +42,12 @@ package struct ChainRules: Sendable {
         }
         return usage(of: chain) ?? pathLength(of: chain) ?? constraints(of: chain)
     }
+
+    /// Certificates in a chain, for who builds them: a few more than count.
+    package var longestPath: Int { maximumIntermediates + 2 + ChainRules.mostSelfIssued }
+
+    /// Because: an authority that changes its key issues itself one certificate, or two.
+    private static let mostSelfIssued = 2
 
     static func place(of depth: Int, in chain: [CertificateFacts]) -> Place {
         let isAnchor = depth == chain.count - 1
@@ -91,6 +99,12 @@ package struct ChainRules: Sendable {
         var authoritiesBelow = 0
         for (depth, certificate) in chain.enumerated().dropFirst() {
             let particulars = certificate.particulars
+            if authoritiesBelow > maximumIntermediates {
+                var fault = ChainFault(
+                    .pathTooLong, "more than \(maximumIntermediates) authorities in between")
+                fault.isOfPath = true
+                return fault.at(depth: depth)
+            }
             if let most = particulars.basicConstraints?.pathLength, authoritiesBelow > most {
                 var fault = ChainFault(
                     .pathTooLong,

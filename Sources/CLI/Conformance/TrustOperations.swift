@@ -72,6 +72,7 @@ package enum TrustOperations {
             chains.settings = setup.settings
             chains.rules.usages = setup.usages
             chains.rules.strength = setup.strength
+            chains.rules.maximumIntermediates = setup.maximumIntermediates
             let evidence = chains.evidence(
                 leaf: leaf, intermediates: try chain.intermediates.map { try single($0) },
                 host: host, time: time)

@@ -10,11 +10,12 @@ extension TrustOperations {
         /// The suites state the rules of the public web; `openssl verify` does only with
         /// `-x509_strict`.
         private(set) var profile = TrustPolicy.Profile.publicWeb
+        private(set) var maximumIntermediates = 10
         private(set) var time: Int64?
 
         init(_ demands: Demands) throws {
             if let most = demands.maximumIntermediates {
-                settings.maximumIntermediates = Int32(clamping: most)
+                maximumIntermediates = max(0, min(most, Setup.deepest))
             }
             settings.revocationLists = try demands.revocationLists.map {
                 try RevocationList.parsed(pem: $0)
@@ -37,6 +38,8 @@ extension TrustOperations {
             return nil
         }
 
+        /// Because: a case asks for 255, and longer paths are only made to cost time.
+        private static let deepest = 255
         private static let flags: Set<String> = [
             "-partial_chain", "-x509_strict", "-policy_check", "-explicit_policy",
         ]
@@ -54,7 +57,8 @@ extension TrustOperations {
             for (option, value) in zip(options, options.dropFirst()) {
                 switch option {
                 case "-policy": settings.policies.append(value)
-                case "-verify_depth": settings.maximumIntermediates = try Setup.number(value)
+                case "-verify_depth":
+                    maximumIntermediates = max(0, min(try Setup.number(value), Setup.deepest))
                 case "-attime": time = try Setup.number(value)
                 case "-auth_level":
                     settings.securityLevel = try Setup.number(value)

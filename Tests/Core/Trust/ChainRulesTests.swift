@@ -190,6 +190,14 @@ import Testing
         #expect(code(own, rolled) == nil)
     }
 
+    @Test func `no more authorities are in between than allowed, self-issued ones aside`() {
+        var rules = own
+        rules.maximumIntermediates = 0
+        #expect(code(rules, Self.chain()) == "path_too_long")
+        let rolled = Self.chain(authority: { $0.particulars.isSelfIssued = true })
+        #expect(code(rules, rolled) == nil)
+    }
+
     @Test func `name constraints belong to authorities`() throws {
         let tree = try #require(NameConstraints.DomainTree(Array("example.com".utf8)))
         let chain = Self.chain(leaf: {
@@ -210,8 +218,12 @@ import Testing
         let usages = Self.chain(root: { $0.particulars.extendedUsages = .server })
         #expect(code(web, usages) == "bad_certificate")
         #expect(code(own, usages) == nil)
+        let empty = Self.chain(root: { $0.particulars.authorityNamesNoKey = true })
+        #expect(code(web, empty) == "bad_certificate")
         let otherKey = Self.chain(root: { $0.particulars.authorityKeyID = [9] })
         #expect(code(web, otherKey) == "bad_certificate")
+        let otherName = Self.chain(root: { $0.particulars.namesOtherIssuer = true })
+        #expect(code(web, otherName) == "bad_certificate")
         let ownKey = Self.chain(root: { $0.particulars.authorityKeyID = [2] })
         #expect(code(web, ownKey) == nil)
     }

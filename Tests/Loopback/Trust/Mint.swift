@@ -95,7 +95,8 @@ struct Recipe {
         ]
         if !isPlain {
             texts.append((NID_subject_key_identifier, "hash"))
-            texts.append((NID_authority_key_identifier, "keyid"))
+            // OpenSSL would leave it empty in a root.
+            if issuer != certificate { texts.append((NID_authority_key_identifier, "keyid")) }
             let usage = isAuthority ? "keyCertSign,cRLSign" : "digitalSignature"
             texts.append((NID_key_usage, "critical," + usage))
         }

@@ -19,8 +19,9 @@ import Testing
         let host = Host.name(try HostName(Self.name))
         let parsed = try intermediates.map { try $0.parsed() }
         let certificate = try leaf.parsed()
-        let now = WallTime(secondsSince1970: try CertificateReader.facts(of: certificate)
-            .notBefore.secondsSince1970 + 3_600)
+        let now = WallTime(
+            secondsSince1970: try CertificateReader.facts(of: certificate)
+                .notBefore.secondsSince1970 + 3_600)
         return Result { () throws(TrustFailure) in
             try verifier.verify(
                 leaf: certificate, intermediates: parsed, host: host, at: now)
@@ -128,7 +129,8 @@ import Testing
         #expect(label(try verify(leaf, [], roots: [old])) == "expired")
     }
 
-    @Test func `what a trusted authority may not do, its other certificate does not allow`() throws {
+    @Test func `what a trusted authority may not do, its other certificate does not allow`() throws
+    {
         let root = try Recipe.authority("root").minted()
         let free = try Recipe.authority("authority").minted(by: root)
         var recipe = Recipe.authority("authority")
