@@ -27,6 +27,7 @@ enum NativePolicy {
         guard !hosts.isEmpty else {
             throw text.fault(at: list, "\"hosts\" is empty: this policy would pin nothing")
         }
+        try text.checkCount(hosts.count, at: list.offset)
         var reader = HostReader(text: text)
         if let reports = members["reportTo"] {
             reader.reportURIs = try text.reportURIs(reports, "reportTo")

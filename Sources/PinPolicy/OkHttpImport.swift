@@ -110,6 +110,7 @@ package enum OkHttpImport {
             guard !pins.isEmpty else {
                 throw PinPolicyError(file: text.name, "no pattern: this would pin nothing")
             }
+            try text.checkCount(pins.count, at: 0)
             var set = PinSet()
             for (pattern, own) in pins.sorted(by: { offset($0.key) < offset($1.key) }) {
                 let wider = pins.filter { $0.key.covers(pattern) }.flatMap(\.value)

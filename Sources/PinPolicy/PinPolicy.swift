@@ -78,6 +78,8 @@ public struct PinPolicy: Sendable, Hashable {
 
     /// Because: a line a pin, 10 000 pins fit; what is larger is another file.
     package static let maximumOctets = 1_048_576
+    /// Because: every handshake looks through them, and reading compares each with each.
+    package static let maximumPatterns = 2_048
 }
 
 /// Why a text is not a pin policy: where, what, and what to do.

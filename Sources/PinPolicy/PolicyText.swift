@@ -51,6 +51,15 @@ struct PolicyText {
             + (hint ?? "; known are \(known.joined(separator: ", "))")
     }
 
+    func checkCount(_ patterns: Int, at offset: Int) throws(PinPolicyError) {
+        guard patterns <= PinPolicy.maximumPatterns else {
+            throw fault(
+                at: offset,
+                "\(patterns) patterns; at most \(PinPolicy.maximumPatterns) are read, and '**.host' "
+                    + "stands for many")
+        }
+    }
+
     func string(_ value: LocatedJSON, _ what: String) throws(PinPolicyError) -> String {
         guard let string = value.string else {
             throw fault(at: value, "\(what) has to be a string, not \(value.kind)")

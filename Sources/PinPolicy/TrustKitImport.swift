@@ -52,6 +52,7 @@ package enum TrustKitImport {
         guard let listed = domains.members, !listed.isEmpty else {
             throw text.fault(at: domains, "TSKPinnedDomains names no domain")
         }
+        try text.checkCount(listed.count, at: domains.offset)
         var reader = DomainReader(text: text)
         if let member = members["TSKIgnorePinningForUserDefinedTrustAnchors"],
             try flag(member, "TSKIgnorePinningForUserDefinedTrustAnchors", text)
@@ -193,12 +194,10 @@ package enum TrustKitImport {
 
         /// An exclusion has to be one from something.
         func checkExclusions() throws(PinPolicyError) {
+            let parents = pins.patterns.compactMap(\.suffix)
             for (pattern, offset) in exclusions {
                 guard case .exact(.name(let name)) = pattern.form else { continue }
-                let hasParent = pins.patterns.contains { parent in
-                    parent.suffix.map { name != $0 && name.isSameOrUnder($0) } ?? false
-                }
-                guard hasParent else {
+                guard parents.contains(where: { name != $0 && name.isSameOrUnder($0) }) else {
                     throw text.fault(
                         at: offset,
                         "\(pattern) is excluded from a parent's policy, but no parent has one that "

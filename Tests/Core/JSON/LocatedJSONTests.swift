@@ -12,11 +12,11 @@ import Testing
             let (line, column) = LocatedJSON.position(of: offset, in: octets)
             return "\(line):\(column)"
         }
-        #expect(members.map { place($0.nameOffset) } == ["2:2", "3:2", "3:14"])
-        #expect(members.map { place($0.value.offset) } == ["2:7", "3:7", "3:18"])
+        #expect(members.map { place($0.nameOffset) } == ["2:2", "3:2", "3:13"])
+        #expect(members.map { place($0.value.offset) } == ["2:7", "3:7", "3:17"])
         #expect(root.duplicate?.nameOffset == members[2].nameOffset)
         let list = try #require(members[0].value.array)
-        #expect(list.map { place($0.offset) } == ["2:8", "2:11", "2:20"])
+        #expect(list.map { place($0.offset) } == ["2:8", "2:11", "2:21"])
         #expect(list[0].integer == 1)
         #expect(list[1].string == "x,]\"")
         #expect(list[2].members?.isEmpty == true)

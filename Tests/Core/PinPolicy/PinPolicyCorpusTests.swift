@@ -1,5 +1,6 @@
 import Foundation
 import HTTPDNSPinPolicy
+import HTTPDNSTrust
 import Testing
 
 @Suite struct PinPolicyCorpusTests {
