@@ -143,11 +143,12 @@ let assembly: [Target] = [
 let commands: [Target] = [
     module(
         "PinLab", ["Names", "Wire", "Trust", "Platform", "JSON", "Digest"],
-        c: ["OpenSSL", "System"]),
+        c: ["OpenSSL", "Nghttp2", "System"]),
     module(
         "CLI",
         [
-            "", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
+            "", "PinLab", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON",
+            "IDNA",
             "PublicSuffix", "OpenSSLTrust", "Transport", "Datagram", "DoH", "Vendor", "System",
             "Static", "Profiles", "Resolution", "Client",
         ], c: ["System"]),

@@ -8,6 +8,7 @@ static void end_interrupted(int signal) {
         ssize_t written = write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
         (void)written;
     }
+    httpdns_interrupt_clean_up();
     _exit(128 + signal);
 }
 
@@ -21,6 +22,18 @@ void httpdns_signals_of_command(void) {
     if (sigaction(SIGINT, NULL, &present) == 0 && present.sa_handler == SIG_IGN) return;
     action.sa_handler = end_interrupted;
     sigaction(SIGINT, &action, NULL);
+}
+
+void httpdns_signals_of_parent(void) {
+    struct sigaction action = {0};
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = end_interrupted;
+    const int signals[] = {SIGTERM, SIGHUP};
+    for (int index = 0; index < 2; index++) {
+        struct sigaction present = {0};
+        if (sigaction(signals[index], NULL, &present) == 0 && present.sa_handler != SIG_IGN)
+            sigaction(signals[index], &action, NULL);
+    }
 }
 
 void httpdns_occupy_standard_streams(void) {

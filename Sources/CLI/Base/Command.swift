@@ -53,6 +53,7 @@ extension Command {
         .lookup,
         .fetch,
         .resolvers,
+        .lab,
         .conformance,
     ]
 }

@@ -27,6 +27,7 @@
 #include <sys/eventfd.h>
 #endif
 
+#include "chttpdns_children.h"
 #include "chttpdns_network.h"
 #include "chttpdns_sockets.h"
 
@@ -72,6 +73,8 @@ int httpdns_search_list_applies(void);
 /// For a command-line program: a write to a closed pipe becomes an error; Ctrl-C clears the line it
 /// stands on and ends the process with 130.
 void httpdns_signals_of_command(void);
+/// For one that runs others: SIGTERM and SIGHUP end it as Ctrl-C does, so that it leaves nothing behind.
+void httpdns_signals_of_parent(void);
 /// For a command-line program: takes the places of standard streams that were closed, before a socket
 /// or a file gets their numbers and is written to as if it were one. Using them stays an error.
 void httpdns_occupy_standard_streams(void);
