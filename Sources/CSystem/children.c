@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "chttpdns_system.h"
 
 #include <stdatomic.h>
@@ -57,10 +58,16 @@ static void become(
     _exit(127);
 }
 
+// Where it can be, closed on exec from birth: another thread may start a child at any moment, and a
+// child that holds an end it does not know keeps this side waiting.
 static int open_pipe(int ends[2]) {
+#ifdef __linux__
+    return pipe2(ends, O_CLOEXEC);
+#else
     if (pipe(ends) != 0) return -1;
     for (int end = 0; end < 2; end++) fcntl(ends[end], F_SETFD, FD_CLOEXEC);
     return 0;
+#endif
 }
 
 httpdns_child httpdns_child_start(char *const *arguments, char *const *environment) {

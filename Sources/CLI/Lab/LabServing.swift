@@ -1,3 +1,4 @@
+internal import CHTTPDNSSystem
 internal import HTTPDNSJSON
 internal import HTTPDNSNames
 internal import HTTPDNSPinLab
@@ -23,9 +24,14 @@ struct LabServing {
         if arguments.has(.noFault) { named = named.map(\.repaired) }
         scenarios = named.isEmpty ? try LabChoice.scenarios(arguments) : named
         port = try arguments.number(.firstPort, in: 1...65_535)
+        if let port, port + scenarios.count - 1 > Int(UInt16.max) {
+            throw .usage(
+                "--port \(port) leaves no room for \(scenarios.count) scenarios below 65536")
+        }
     }
 
     func run() async throws(CommandFault) -> ExitCode {
+        httpdns_signals_of_parent()
         let stages: [LabStage]
         let proxy: LabProxy
         let bench: LabBench

@@ -91,13 +91,19 @@ public final class LabStage: Sendable {
     ) throws(LabError) {
         self.scenario = scenario
         let authority = try plan.authority(cast)
-        let mint: Mint = { (recipe) throws(LabError) in
+        let mint = { (recipe: TestRecipe) throws(LabError) in
             try plan.identity(recipe, by: authority, cast)
         }
         let leaf = try mint(plan.recipe)
-        second = try LabStage.second(plan, cast)
-        server = try LabStage.server(plan, leaf, mint, second, port)
-        let pins = plan.pins(cast, leaf)
+        var others: [String: TestIdentity] = [:]
+        for (name, recipe) in plan.others { others[name] = try mint(recipe) }
+        let later = try plan.later.map(mint)
+        second = try LabStage.second(plan, cast, leaf)
+        server = try LabStage.server(
+            plan, Shown(first: leaf, others: others, later: later), second, port)
+        // An address is never sent as a server name.
+        let isAddress = (try? IPAddress(plan.host)) != nil
+        let pins = plan.pins(cast, (isAddress ? nil : others[plan.host]) ?? leaf)
         target = LabTarget(
             url: server.url(host: plan.host), host: plan.host, address: server.address,
             port: server.port, authorityPEM: cast.root.certificatePEM, pins: pins)
@@ -145,17 +151,24 @@ public final class LabStage: Sendable {
         second?.stop()
     }
 
-    private typealias Mint = (TestRecipe) throws(LabError) -> TestIdentity
+    /// The certificates of one server.
+    private struct Shown {
+        let first: TestIdentity
+        /// To who asks for these names.
+        let others: [String: TestIdentity]
+        /// From the second connection on.
+        let later: TestIdentity?
+    }
 
     private static func server(
-        _ plan: LabPlan, _ leaf: TestIdentity, _ mint: Mint, _ second: LabServer?, _ port: Port?
+        _ plan: LabPlan, _ shown: Shown, _ second: LabServer?, _ port: Port?
     ) throws(LabError) -> LabServer {
-        var others: [String: TestIdentity] = [:]
-        for (name, recipe) in plan.others { others[name] = try mint(recipe) }
         let location = second?.url(host: LabAddress.ipv4.description)
         let server = try LabServer(
             port: port,
-            security: .tls(leaf, byName: others, versions: plan.versions, features: plan.features),
+            security: .tls(
+                shown.first, byName: shown.others, versions: plan.versions,
+                features: plan.features),
             fault: plan.fault
         ) { request in
             if let location { return .redirect(to: location) }
@@ -165,9 +178,9 @@ public final class LabStage: Sendable {
             if plan.closes { response.fields.append(LabField("Connection", "close")) }
             return response
         }
-        if let later = plan.later {
+        if let later = shown.later {
             let context = try TLSContext(
-                try mint(later), versions: plan.versions, features: plan.features)
+                later, versions: plan.versions, features: plan.features)
             let handshakes = Locked(0)
             server.chooseIdentity {
                 let isFirst = handshakes.withLock { count in
@@ -180,9 +193,12 @@ public final class LabStage: Sendable {
         return server
     }
 
-    private static func second(_ plan: LabPlan, _ cast: LabCast) throws(LabError) -> LabServer? {
+    /// Its key is the first server's: a client that was told that one has no other reason to refuse.
+    private static func second(
+        _ plan: LabPlan, _ cast: LabCast, _ leaf: TestIdentity
+    ) throws(LabError) -> LabServer? {
         guard let recipe = plan.redirect else { return nil }
-        var identity = try cast.intermediate.certificate(recipe)
+        var identity = try cast.intermediate.certificate(recipe, reusingKeyOf: leaf)
         identity.staple = try cast.intermediate.ocspResponse(for: identity)
         return try LabServer(security: .tls(identity)) { _ in .text("lab: redirected\n") }
     }

@@ -12,6 +12,8 @@ struct LabCast: Sendable {
     let stranger: TestAuthority
     /// A root that clients do not know, but that ``root`` may vouch for.
     let newcomer: TestAuthority
+    /// The key that a server had before it took another.
+    let former: TestIdentity
     /// A sound certificate of nobody in particular, whose key no server has: for pins that must not
     /// match.
     let spare: TestIdentity
@@ -22,6 +24,7 @@ struct LabCast: Sendable {
         intermediate = try root.intermediate("Lab Intermediate")
         stranger = try TestAuthority("Stranger Root", seed: seed)
         newcomer = try TestAuthority("Newcomer Root", seed: seed)
+        former = try intermediate.leaf(["former.lab.test"])
         spare = try intermediate.leaf(["spare.lab.test"])
     }
 
@@ -39,8 +42,8 @@ struct LabCast: Sendable {
 struct LabPlan: Sendable {
     typealias Authority = @Sendable (LabCast) throws(LabError) -> TestAuthority
     typealias ChangeChain = @Sendable (LabCast, inout TestIdentity) throws(LabError) -> Void
-    typealias Staple = @Sendable (TestAuthority, LabCast, TestIdentity) throws(LabError)
-        -> [UInt8]?
+    typealias Staple =
+        @Sendable (TestAuthority, LabCast, TestIdentity) throws(LabError) -> [UInt8]?
     typealias Pins = @Sendable (LabCast, TestIdentity) -> [Pin]
 
     /// Whom the client means.
@@ -53,6 +56,8 @@ struct LabPlan: Sendable {
     var isSelfSigned = false
     /// It is a second certificate for the key of a first one.
     var isRenewed = false
+    /// Whose key it has, if not one of its own.
+    var reusedKey: (@Sendable (LabCast) -> TestIdentity)?
     /// What is done to the certificates that the server sends.
     var change: ChangeChain = { (_, _) throws(LabError) in }
     /// What the server shows to who asks for these names, instead.
@@ -110,6 +115,7 @@ struct LabPlan: Sendable {
             return try TestAuthority.selfSigned(recipe.names, key: recipe.key)
         }
         var donor = recipe.key == .rsa2048 ? try cast.rsaDonor() : nil
+        if let reusedKey { donor = reusedKey(cast) }
         var recipe = recipe
         if isRenewed {
             donor = try authority.certificate(recipe)

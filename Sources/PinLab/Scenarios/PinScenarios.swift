@@ -37,7 +37,10 @@ extension LabScenario {
             pinned(
                 "rotated-key", "a renewed certificate with a new key that nobody was told of",
                 .refuse("it cannot be told from interception", "RFC 7469 §4.3", noPin),
-                fault: { plan in plan.pins = { cast, _ in [cast.spare.pin] } }),
+                { plan in
+                    plan.reusedKey = { $0.former }
+                    plan.pins = { cast, _ in [cast.former.pin] }
+                }, fault: { $0.reusedKey = nil }),
             pinned(
                 "pin-appended", "a sound chain, and the pinned certificate sent after it",
                 .refuse(
