@@ -32,12 +32,13 @@ public struct LabScenario: Sendable, Identifiable {
     /// ``name``.
     public var id: String { name }
 
-    /// The same without what is wrong: every client has to accept it.
+    /// The same without what is wrong: every client has to accept it. Where nothing is, the same.
     public var repaired: LabScenario {
-        LabScenario(
+        guard fault != nil else { return self }
+        return LabScenario(
             name: name, group: group, deed: "as \(name), but without its fault",
             expectation: .accept("nothing is wrong with it", "RFC 9110 §4.3.4"),
-            needs: needs, badssl: [], setting: setting, fault: nil)
+            needs: needs, badssl: badssl, setting: setting, fault: nil)
     }
 
     /// All of them, in the order of their groups.

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["lib"], "unknown verb of lab \"lib\"; did you mean \"list\"?"),
+        (["lst"], "unknown verb of lab \"lst\"; did you mean \"list\"?"),
         ([], "a verb is missing"), (["run"], "a command is missing"),
         (["run", "--self", "--", "curl", "{url}"], "grade one at a time"),
         (["run", "--", "curl", "https://example.test/"], "names no target"),
