@@ -102,6 +102,7 @@ import Testing
             let server = try served { $0.resumes = isOn }
             defer { server.stop() }
             _ = try await client(server, ["-tls1_2", "-reconnect"])
+            #expect(server.awaitConnectionsEnded())
             let resumed = server.record.handshakes.map(\.isResumed)
             #expect(resumed.count > 1)
             #expect(resumed.dropFirst().allSatisfy { $0 == isOn })
