@@ -39,7 +39,7 @@ extension Command {
             throw .unknown("verb of lab", verb, known: ["list", "serve", "run"])
         case nil: throw .usage("a verb is missing: lab list, lab serve or lab run")
         }
-    }
+    }.failing { _, fault in LabRendering.json(fault) }
 
     private static var details: String {
         let width = LabCommand.placeholders.map(\.name.count).max() ?? 0

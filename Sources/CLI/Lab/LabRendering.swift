@@ -20,6 +20,20 @@ enum LabRendering {
         return object
     }
 
+    /// What `--json` prints when nothing could be played: the keys of a result.
+    static func json(_ fault: CommandFault) -> JSONValue {
+        let keys = [
+            "scenario", "group", "expected", "server", "why", "rule", "codes", "needs", "badssl",
+            "grade", "detail", "outcomes", "exitCode", "requestSent", "milliseconds",
+        ]
+        var object = JSONObject()
+        for key in keys { object[key] = .null }
+        object["error"] = [
+            "code": .string("usage"), "message": .string(fault.message.printable),
+        ]
+        return .object(object)
+    }
+
     static func json(_ result: LabResult, showsOutput: Bool) -> JSONValue {
         var object = object(result.scenario)
         object["grade"] = .string(result.grade.label)
@@ -29,6 +43,7 @@ enum LabRendering {
         object["exitCode"] = result.play?.exitCode.map { .integer(Int64($0)) } ?? .null
         object["requestSent"] = result.play == nil ? .null : .bool(result.wasRequestSent)
         object["milliseconds"] = result.play.map { .integer($0.milliseconds) } ?? .null
+        object["error"] = .null
         if showsOutput { object["output"] = result.play.map { .string($0.output) } ?? .null }
         return .object(object)
     }

@@ -47,6 +47,16 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
+    @Test func `With JSON, a mistake has the keys of a result`() async throws {
+        let mistake = try await lab(["run", "--json", "--only", "no-such", "--self"])
+        #expect(mistake.status == 2)
+        let fault = try #require(mistake.objects.first?.object)
+        let result = try #require(
+            try await lab(["run", "--json", "--only", "dh480", "--self"]).objects.first?.object)
+        #expect(Set(fault.names) == Set(result.names))
+        #expect(fault["error"]?["message"]?.string?.contains("fits no scenario") == true)
+    }
+
     @Test func `Without its fault, curl accepts every scenario`() async throws {
         let result = try await lab(["run", "--json", "--no-fault", "--"] + Self.curl)
         let missed = try result.objects.filter { $0["grade"]?.string == "missed" }
