@@ -147,13 +147,13 @@ let assembly: [Target] = [
 let commands: [Target] = [
     module(
         "PinLab", ["Names", "Wire", "Trust", "Platform", "JSON", "Digest"],
-        c: ["OpenSSL", "System"]),
+        c: ["OpenSSL", "Nghttp2", "System"]),
     module(
         "CLI",
         [
-            "", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
-            "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH", "Vendor",
-            "System",
+            "", "PinLab", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON",
+            "IDNA", "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH",
+            "Vendor", "System",
             "Static", "Profiles", "Resolution", "Client",
         ], c: ["System"]),
     .executableTarget(

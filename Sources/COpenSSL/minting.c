@@ -1,4 +1,5 @@
 #include "chttpdns_openssl_lab.h"
+#include "lab_signing.h"
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -28,41 +29,10 @@ static httpdns_lab_octets taken(unsigned char *octets, int count) {
     return count > 0 ? result : none();
 }
 
-static EVP_PKEY *generated(int kind) {
-    switch (kind) {
-    case HTTPDNS_LAB_KEY_P256: return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
-    case HTTPDNS_LAB_KEY_P384: return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-384");
-    case HTTPDNS_LAB_KEY_RSA2048: return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)2048);
-    case HTTPDNS_LAB_KEY_ED25519: return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
-    default: return NULL;
-    }
-}
-
-httpdns_lab_octets httpdns_lab_new_key(int kind) {
-    EVP_PKEY *key = generated(kind);
-    if (!key) return none();
-    PKCS8_PRIV_KEY_INFO *wrapped = EVP_PKEY2PKCS8(key);
-    EVP_PKEY_free(key);
-    if (!wrapped) return none();
-    unsigned char *der = NULL;
-    int count = i2d_PKCS8_PRIV_KEY_INFO(wrapped, &der);
-    PKCS8_PRIV_KEY_INFO_free(wrapped);
-    return taken(der, count);
-}
-
-static EVP_PKEY *key_from(const unsigned char *der, size_t count) {
-    if (count > LONG_MAX) return NULL;
-    return d2i_AutoPrivateKey(NULL, &der, (long)count);
-}
-
-static X509 *certificate_from(const unsigned char *der, size_t count) {
-    if (count > LONG_MAX) return NULL;
-    return d2i_X509(NULL, &der, (long)count);
-}
-
 struct httpdns_lab_certificate {
     X509 *certificate;
     GENERAL_NAMES *names;
+    int digest;
     struct extension {
         char *name, *value;
         struct extension *next;
@@ -101,6 +71,20 @@ void httpdns_lab_certificate_free(httpdns_lab_certificate *making) {
         free(each);
     }
     free(making);
+}
+
+void httpdns_lab_certificate_digest(httpdns_lab_certificate *making, int digest) {
+    making->digest = digest;
+}
+
+int httpdns_lab_certificate_serial(
+    httpdns_lab_certificate *making, const unsigned char *octets, size_t count) {
+    if (count > INT_MAX) return 0;
+    BIGNUM *number = BN_bin2bn(octets, (int)count, NULL);
+    int done =
+        number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(making->certificate)) != NULL;
+    BN_free(number);
+    return done;
 }
 
 int httpdns_lab_certificate_subject(
@@ -145,15 +129,25 @@ int httpdns_lab_certificate_extension(
 }
 
 // Extensions are made last: the key identifiers need the subject's and the issuer's keys in place.
-static int add_extensions(httpdns_lab_certificate *making, X509 *issuer) {
+// The configuration is empty, but some extensions are not made without one.
+static int add_texts(httpdns_lab_certificate *making, X509 *issuer) {
+    CONF *nothing = NCONF_new(NULL);
+    if (!nothing) return 0;
     X509V3_CTX context;
     X509V3_set_ctx(&context, issuer, making->certificate, NULL, NULL, 0);
-    for (struct extension *each = making->extensions; each; each = each->next) {
-        X509_EXTENSION *made = X509V3_EXT_conf(NULL, &context, each->name, each->value);
-        int added = made && X509_add_ext(making->certificate, made, -1);
+    X509V3_set_nconf(&context, nothing);
+    int added = 1;
+    for (struct extension *each = making->extensions; added && each; each = each->next) {
+        X509_EXTENSION *made = X509V3_EXT_nconf(nothing, &context, each->name, each->value);
+        added = made && X509_add_ext(making->certificate, made, -1);
         X509_EXTENSION_free(made);
-        if (!added) return 0;
     }
+    NCONF_free(nothing);
+    return added;
+}
+
+static int add_extensions(httpdns_lab_certificate *making, X509 *issuer) {
+    if (!add_texts(making, issuer)) return 0;
     if (sk_GENERAL_NAME_num(making->names) == 0) return 1;
     // Critical when it is all that names the subject. Source: RFC 5280 §4.2.1.6.
     int critical = X509_NAME_entry_count(X509_get_subject_name(making->certificate)) == 0;
@@ -161,26 +155,20 @@ static int add_extensions(httpdns_lab_certificate *making, X509 *issuer) {
                making->certificate, NID_subject_alt_name, making->names, critical, 0) == 1;
 }
 
-static int signed_by(X509 *certificate, EVP_PKEY *key) {
-    // Ed25519 hashes by itself and takes no digest. Source: RFC 8410 §3.
-    const EVP_MD *digest = EVP_PKEY_get_id(key) == EVP_PKEY_ED25519 ? NULL : EVP_sha256();
-    return X509_sign(certificate, key, digest) > 0;
-}
-
 httpdns_lab_octets httpdns_lab_certificate_sign(
     httpdns_lab_certificate *making, const unsigned char *key, size_t key_count,
     const unsigned char *issuer, size_t issuer_count, const unsigned char *issuer_key,
     size_t issuer_key_count) {
     X509 *certificate = making->certificate;
-    X509 *above = issuer ? certificate_from(issuer, issuer_count) : NULL;
-    EVP_PKEY *own = key_from(key, key_count);
-    EVP_PKEY *signer = key_from(issuer_key, issuer_key_count);
+    X509 *above = issuer ? httpdns_lab_certificate_from(issuer, issuer_count) : NULL;
+    EVP_PKEY *own = httpdns_lab_key_from(key, key_count);
+    EVP_PKEY *signer = httpdns_lab_key_from(issuer_key, issuer_key_count);
     unsigned char *der = NULL;
     int count = 0;
     X509 *parent = issuer ? above : certificate;
     if (parent && own && signer && X509_set_pubkey(certificate, own)
         && X509_set_issuer_name(certificate, X509_get_subject_name(parent))
-        && add_extensions(making, parent) && signed_by(certificate, signer))
+        && add_extensions(making, parent) && httpdns_lab_sign_certificate(certificate, signer, making->digest))
         count = i2d_X509(certificate, &der);
     X509_free(above);
     EVP_PKEY_free(own);
@@ -190,7 +178,7 @@ httpdns_lab_octets httpdns_lab_certificate_sign(
 
 int httpdns_lab_key_digest(
     const unsigned char *certificate, size_t count, unsigned char digest[32]) {
-    X509 *parsed = certificate_from(certificate, count);
+    X509 *parsed = httpdns_lab_certificate_from(certificate, count);
     if (!parsed) return 0;
     unsigned char *info = NULL;
     int length = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(parsed), &info);

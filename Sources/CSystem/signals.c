@@ -18,6 +18,7 @@ static void end_interrupted(int signal) {
         ssize_t written = write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
         (void)written;
     }
+    httpdns_interrupt_clean_up();
     // Who was told ends as interrupted, whichever signal it was.
     _exit(128 + (is_told ? SIGINT : signal));
 }
@@ -59,6 +60,8 @@ int httpdns_signals_await(int listener) {
     while (ready < 0 && errno == EINTR);
     return ready == 1 ? 0 : -1;
 }
+
+void httpdns_signals_of_parent(void) { end_on(SIGHUP); }
 
 void httpdns_occupy_standard_streams(void) {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++) {

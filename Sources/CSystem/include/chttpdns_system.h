@@ -27,6 +27,7 @@
 #include <sys/eventfd.h>
 #endif
 
+#include "chttpdns_children.h"
 #include "chttpdns_network.h"
 #include "chttpdns_sockets.h"
 
@@ -77,6 +78,8 @@ void httpdns_signals_of_command(void);
 int httpdns_signals_listen(void);
 /// Waits until the first one has come. 0, or -1.
 int httpdns_signals_await(int listener);
+/// For one that runs others: SIGHUP ends it as Ctrl-C does, so that it leaves nothing behind.
+void httpdns_signals_of_parent(void);
 /// For a command-line program: takes the places of standard streams that were closed, before a socket
 /// or a file gets their numbers and is written to as if it were one. Using them stays an error.
 void httpdns_occupy_standard_streams(void);

@@ -22,6 +22,25 @@ struct CertificateMaking: ~Copyable {
         }
     }
 
+    /// Random unless it is set.
+    func setSerial(_ octets: [UInt8]) throws(LabError) {
+        guard httpdns_lab_certificate_serial(raw, octets, octets.count) == 1 else {
+            throw openSSLRefused("set the serial number")
+        }
+    }
+
+    func setDigest(_ digest: TestDigest) {
+        let number =
+            switch digest {
+            case .sha256: HTTPDNS_LAB_DIGEST_SHA256
+            case .sha384: HTTPDNS_LAB_DIGEST_SHA384
+            case .sha512: HTTPDNS_LAB_DIGEST_SHA512
+            case .sha1: HTTPDNS_LAB_DIGEST_SHA1
+            case .md5: HTTPDNS_LAB_DIGEST_MD5
+            }
+        httpdns_lab_certificate_digest(raw, Int32(number))
+    }
+
     func setValidity(_ validity: TestValidity) throws(LabError) {
         let from = validity.notBefore
         let to = validity.notAfter
@@ -64,16 +83,23 @@ struct CertificateMaking: ~Copyable {
     }
 }
 
-/// A new private key as PKCS#8 DER.
-func newKey(_ kind: TestKeyKind) throws(LabError) -> [UInt8] {
-    let number =
-        switch kind {
-        case .p256: HTTPDNS_LAB_KEY_P256
-        case .p384: HTTPDNS_LAB_KEY_P384
-        case .rsa2048: HTTPDNS_LAB_KEY_RSA2048
-        case .ed25519: HTTPDNS_LAB_KEY_ED25519
+/// A new private key as PKCS#8 DER: the one that the seed stands for, or a random one without it.
+func newKey(_ kind: TestKeyKind, seed: [UInt8]? = nil) throws(LabError) -> [UInt8] {
+    let number: Int32
+    switch kind {
+    case .p256: number = Int32(HTTPDNS_LAB_KEY_P256)
+    case .p384: number = Int32(HTTPDNS_LAB_KEY_P384)
+    case .ed25519: number = Int32(HTTPDNS_LAB_KEY_ED25519)
+    case .rsa1024: number = 1_024
+    case .rsa2048: number = 2_048
+    case .rsa4096: number = 4_096
+    case .rsa8192: number = 8_192
+    }
+    let made =
+        if let seed { httpdns_lab_new_key(number, seed, seed.count) } else {
+            httpdns_lab_new_key(number, nil, 0)
         }
-    return try octets(httpdns_lab_new_key(Int32(number)), or: "make a \(kind) key")
+    return try octets(made, or: "make a \(kind) key")
 }
 
 /// SHA-256 of the SubjectPublicKeyInfo of a DER certificate.
@@ -98,7 +124,7 @@ func openSSLRefused(_ operation: String) -> LabError {
     return .openSSL(operation: operation, reason: String(decoding: octets, as: UTF8.self))
 }
 
-private func octets(
+func octets(
     _ made: httpdns_lab_octets, or operation: String
 ) throws(LabError) -> [UInt8] {
     guard let start = made.octets else { throw openSSLRefused(operation) }

@@ -6,10 +6,37 @@ public enum TestKeyKind: Sendable, Hashable {
     case p256
     /// ECDSA on P-384.
     case p384
+    /// RSA with 1,024 bits, which no client should accept. Source: CA/B BR §6.1.5.
+    case rsa1024
     /// RSA with 2,048 bits: slow to make (tens of milliseconds).
     case rsa2048
+    /// RSA with 4,096 bits: takes a second to make, sometimes more.
+    case rsa4096
+    /// RSA with 8,192 bits, of five primes: takes a second or two to make.
+    case rsa8192
     /// Ed25519. Source: RFC 8410.
     case ed25519
+
+    var isRSA: Bool {
+        switch self {
+        case .rsa1024, .rsa2048, .rsa4096, .rsa8192: true
+        case .p256, .p384, .ed25519: false
+        }
+    }
+}
+
+/// The digest that a certificate's signature is over; of no effect where an Ed25519 key signs.
+public enum TestDigest: Sendable, Hashable {
+    /// SHA-256, the default.
+    case sha256
+    /// SHA-384.
+    case sha384
+    /// SHA-512.
+    case sha512
+    /// SHA-1, which no client should accept. Source: CA/B BR §7.1.3.2.
+    case sha1
+    /// MD5, broken since 2008. Source: RFC 6151.
+    case md5
 }
 
 /// One subject alternative name, good or bad: the octets go into the certificate as they are.
@@ -81,6 +108,13 @@ public struct TestValidity: Sendable, Hashable {
 
     /// Begins in a day.
     public static var notYet: TestValidity { around(from: 24 * hour, to: 48 * hour) }
+
+    /// 2020 to 2049: what certificates of a seeded authority get, so that equal seeds give equal
+    /// certificates on every day.
+    public static let seeded = TestValidity(
+        // Source: 2020-01-01T00:00:00Z and 2049-12-31T23:59:59Z, the last second of UTCTime.
+        notBefore: WallTime(secondsSince1970: 1_577_836_800),
+        notAfter: WallTime(secondsSince1970: 2_524_607_999))
 
     private static func around(from: Int64, to: Int64) -> TestValidity {
         let now = labWallTime().secondsSince1970

@@ -12,6 +12,14 @@ public enum LabError: Error, Sendable, Hashable, CustomStringConvertible {
     case validity(notBefore: WallTime, notAfter: WallTime)
     /// A subject's common name has 1 to 64 octets. Source: RFC 5280 appendix A.1, ub-common-name.
     case commonName(String)
+    /// This machine's OpenSSL was built without it, or refuses to serve it.
+    case notServed(String)
+    /// A program could not be started; `code` is its `errno`.
+    case notStarted(program: String, code: Int32)
+    /// A file or a directory could not be written; `code` is its `errno`.
+    case notWritten(path: String, code: Int32)
+    /// No scenario has such a name.
+    case unknownScenario(String)
 
     /// One sentence: what was asked, what refused it, and what to do where that is known.
     public var description: String {
@@ -27,6 +35,14 @@ public enum LabError: Error, Sendable, Hashable, CustomStringConvertible {
                 + "\(notAfter.secondsSince1970) seconds after 1970"
         case .commonName(let name):
             "the common name \"\(name)\" must have 1 to 64 octets"
+        case .notServed(let what):
+            "this OpenSSL cannot serve \(what)"
+        case .notStarted(let program, let code):
+            "cannot run \(program) (errno \(code)); is it installed, and on PATH?"
+        case .notWritten(let path, let code):
+            "cannot write \(path) (errno \(code))"
+        case .unknownScenario(let name):
+            "there is no scenario \"\(name)\"; \"httpdns lab list\" names them all"
         }
     }
 }

@@ -20,6 +20,13 @@ enum LabDigest {
         return Hex.encoded(digest)
     }
 
+    /// 32 octets.
+    static func sha256(_ octets: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        _ = httpdns_lab_sha256(octets, octets.count, &digest)
+        return digest
+    }
+
     /// 64 lower-case digits. The key is written in hexadecimal digits; any other text is no key.
     static func hmacSHA256(hexKey: String, _ text: String) -> String {
         guard let key = Hex.decoded(hexKey), !key.isEmpty else { return "" }

@@ -1,8 +1,8 @@
 public import HTTPDNSNames
 internal import HTTPDNSPlatform
 
-/// An HTTP/1.1 origin on a free loopback port that behaves, or misbehaves, as a test says, and
-/// records what it saw.
+/// An origin on a free loopback port that behaves, or misbehaves, as a test says, and records what it
+/// saw. It speaks HTTP/1.1, and HTTP/2 where its ``LabTLSFeatures`` say so.
 ///
 ///     let server = try LabServer(security: .tls(identity)) { request in
 ///         .text("hello \(request.host ?? "")")
@@ -148,21 +148,32 @@ final class OriginCore: Sendable {
         record.withLock { record in
             record.handshakes.append(
                 LabHandshake(
-                    connection: number, serverName: hello.serverName, isComplete: false))
+                    connection: number, serverName: hello.serverName,
+                    asksForStatus: hello.asksForStatus))
         }
         guard !fail(stream, fault) else { return }
         let chosen = identityChoice.withLock { $0 }?()
         guard stream.finishHandshake(chosen ?? identities.context(for: hello.serverName)) else {
             return
         }
+        let agreed = stream.agreed()
         record.withLock { record in
             // By its number: the record may have been forgotten meanwhile.
             guard let index = record.handshakes.lastIndex(where: { $0.connection == number }) else {
                 return
             }
             record.handshakes[index].isComplete = true
+            record.handshakes[index].isResumed = agreed.isResumed
+            record.handshakes[index].isHTTP2 = agreed.isHTTP2
+            record.handshakes[index].hasClientCertificate = agreed.hasClientCertificate
         }
-        converse(stream, number, serverName: hello.serverName)
+        guard agreed.isHTTP2 else {
+            return converse(stream, number, serverName: hello.serverName)
+        }
+        let conversation = HTTP2Conversation(
+            stream, connection: number, serverName: hello.serverName, handler: answer
+        ) { count in self.record.withLock { $0.receivedOctets += count } }
+        conversation?.hold()
     }
 
     /// True when the fault has ended the connection.
@@ -189,14 +200,18 @@ final class OriginCore: Sendable {
                 _ = stream.write(OriginCore.badRequest)
                 return stream.close()
             case .request(let request):
-                record.withLock { $0.requests.append(request) }
-                switch writer.write(handler(request), to: request) {
+                switch writer.write(answer(request), to: request) {
                 case .keepOpen: continue
                 case .close: return stream.close()
                 case .drop: return
                 }
             }
         }
+    }
+
+    private func answer(_ request: LabRequest) -> LabResponse {
+        record.withLock { $0.requests.append(request) }
+        return handler(request)
     }
 
     /// Fatal alert 40. Source: RFC 8446 §6.2, record layout §5.1.

@@ -82,18 +82,46 @@ final class LabStream {
 
 // The handshake.
 extension LabStream {
-    /// Reads the ClientHello and no more. The server name in it, or nil; `false` when there was no
-    /// ClientHello.
-    func readHello(_ identities: TLSIdentities) -> (serverName: String?, isRead: Bool) {
+    /// What a ClientHello said.
+    struct Hello {
+        var serverName: String?
+        var asksForStatus = false
+        /// False when there was none.
+        var isRead = false
+    }
+
+    /// Reads the ClientHello and no more.
+    func readHello(_ identities: TLSIdentities) -> Hello {
         guard let made = httpdns_lab_accept(identities.first.raw, descriptor.raw) else {
-            return (nil, false)
+            return Hello()
         }
         tls = made
         while true {
             let status = httpdns_lab_handshake(made)
-            if status == Int32(HTTPDNS_LAB_HELLO_READ) { return (serverName(of: made), true) }
-            guard status <= 0, waited(for: status) else { return (nil, false) }
+            if status == Int32(HTTPDNS_LAB_HELLO_READ) {
+                let agreed = httpdns_lab_what_was_agreed(made)
+                return Hello(
+                    serverName: serverName(of: made), asksForStatus: agreed.asks_for_status != 0,
+                    isRead: true)
+            }
+            guard status <= 0, waited(for: status) else { return Hello() }
         }
+    }
+
+    /// What the two ends agreed on.
+    struct Agreed {
+        var isHTTP2 = false
+        var isResumed = false
+        var hasClientCertificate = false
+    }
+
+    /// What the finished handshake agreed on.
+    func agreed() -> Agreed {
+        guard let tls else { return Agreed() }
+        let agreed = httpdns_lab_what_was_agreed(tls)
+        return Agreed(
+            isHTTP2: agreed.is_http2 != 0, isResumed: agreed.is_resumed != 0,
+            hasClientCertificate: agreed.has_client_certificate != 0)
     }
 
     /// Goes on after the ClientHello with this identity; true when the handshake is complete.

@@ -1,0 +1,132 @@
+internal import HTTPDNSPinLab
+
+extension OptionRule {
+    static let only = OptionRule(
+        "only", value: "GLOB", isRepeatable: true,
+        "scenarios whose name or group fits: 'wildcard-*', pins")
+    static let junit = OptionRule("junit", value: "FILE", "the results for a build server, as XML")
+    static let own = OptionRule("self", "grade this library instead of a command")
+    static let proxy = OptionRule(
+        "proxy", "tell the command of a proxy (https_proxy) that leads every name to the laboratory"
+    )
+    static let noFault = OptionRule(
+        "no-fault", "each scenario without what is wrong with it: a command must accept them all")
+    static let atATime = OptionRule("parallel", value: "N", "how many are played at a time (4)")
+    static let seed = OptionRule(
+        "seed", value: "TEXT", "the same keys and certificates for the same text; never trust them")
+    static let firstPort = OptionRule("port", value: "N", "the first port; the others follow it")
+    static let directory = OptionRule(
+        "dir", value: "D", "where ca.pem and targets.json are put; it must be there")
+    static let eachTimeout = OptionRule(
+        "timeout", value: "DURATION", "how long one run may take (10s)")
+}
+
+extension Command {
+    /// `httpdns lab`.
+    package static let lab = Command(
+        "lab", summary: "servers that misbehave in one way each, and how a client does with them",
+        usage: "list | serve [SCENARIO…] | run -- COMMAND… | run --self",
+        options: [
+            .only, .own, .proxy, .noFault, .junit, .atATime, .eachTimeout, .seed, .firstPort,
+            .directory, .json, .verbose,
+        ], details: details
+    ) { (arguments, console) throws(CommandFault) in
+        switch arguments.words.first {
+        case "list": return try LabListing(arguments, console).run()
+        case "serve": return try await LabServing(arguments, console).run()
+        case "run": return try await LabRunning(arguments, console).run()
+        case let verb?:
+            throw .unknown("verb of lab", verb, known: ["list", "serve", "run"])
+        case nil: throw .usage("a verb is missing: lab list, lab serve or lab run")
+        }
+    }.failing { _, fault in LabRendering.json(fault) }
+
+    private static var details: String {
+        let width = LabCommand.placeholders.map(\.name.count).max() ?? 0
+        let placeholders = LabCommand.placeholders.map { name, meaning in
+            "  " + name + String(repeating: " ", count: width - name.count + 2) + meaning
+        }.joined(separator: "\n")
+        return """
+            list    every scenario: what a client must do, what the server does, why
+            serve   starts servers for work by hand, until Ctrl-C; without names all of them
+            run     runs a command once for each scenario, without a shell, and grades it: it has
+                    accepted when its exit code is 0. Exit 1 when it missed any.
+                    --self grades this library, with its reasons for refusing.
+
+            A refusal counts only when no request was sent, and only after a connection: a command that
+            never connects has not been run. What a command cannot be asked (a pin without {pin}, an
+            OCSP response it does not ask for) is shown as not covered. The command must be told whom to
+            trust ({cacert}) and where the name leads ({ip}, or --proxy).
+
+            In the command:
+            \(placeholders)
+
+            Examples:
+              httpdns lab list --only pins
+              httpdns lab run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} {url}
+              httpdns lab run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} \\
+                  --pinnedpubkey {curlpins} {url}
+              httpdns lab run --proxy -- wget -q -O- --ca-certificate={cacert} {url}
+              httpdns lab run --self --junit lab.xml
+              httpdns lab serve wrong-pin expired
+
+            docs/lab.md shows more clients, and which name of badssl.com is which scenario.
+            """
+    }
+}
+
+/// Which scenarios were asked for.
+enum LabChoice {
+    /// - Throws: ``CommandFault``: a pattern that fits nothing.
+    static func scenarios(_ arguments: ParsedArguments) throws(CommandFault) -> [LabScenario] {
+        let patterns = arguments.values(.only)
+        for pattern in patterns where !LabScenario.all.contains(where: { fits($0, pattern) }) {
+            throw .usage(
+                "--only \(quoted(pattern)) fits no scenario; \"httpdns lab list\" names them all")
+        }
+        let chosen =
+            patterns.isEmpty
+            ? LabScenario.all
+            : LabScenario.all.filter { scenario in patterns.contains { fits(scenario, $0) } }
+        return arguments.has(.noFault) ? chosen.map(\.repaired) : chosen
+    }
+
+    private static func fits(_ scenario: LabScenario, _ pattern: String) -> Bool {
+        let names =
+            [scenario.name, scenario.group.rawValue] + scenario.badssl.map { "badssl-" + $0 }
+        return names.contains { Glob.matches(pattern, $0) }
+    }
+}
+
+/// Patterns with `*` for any text and `?` for one character. Pure.
+enum Glob {
+    static func matches(_ pattern: String, _ text: String) -> Bool {
+        matches(Array(pattern)[...], Array(text)[...])
+    }
+
+    private static func matches(
+        _ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>
+    ) -> Bool {
+        var pattern = pattern
+        var text = text
+        // Where to go on after the last star: one character further each time. Linear but for that.
+        var afterStar: (pattern: ArraySlice<Character>, text: ArraySlice<Character>)?
+        while true {
+            if pattern.first == "*" {
+                pattern = pattern.dropFirst()
+                afterStar = (pattern, text)
+            } else if let first = pattern.first, let next = text.first,
+                first == "?" || first == next
+            {
+                pattern = pattern.dropFirst()
+                text = text.dropFirst()
+            } else if pattern.isEmpty, text.isEmpty {
+                return true
+            } else {
+                guard let star = afterStar, !star.text.isEmpty else { return false }
+                (pattern, text) = (star.pattern, star.text.dropFirst())
+                afterStar = (pattern, text)
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+internal import HTTPDNSJSON
+internal import HTTPDNSPinLab
+
+/// How scenarios and results are shown. Pure.
+enum LabRendering {
+    static func json(_ scenario: LabScenario) -> JSONValue { .object(object(scenario)) }
+
+    private static func object(_ scenario: LabScenario) -> JSONObject {
+        let strings = { (texts: [String]) in JSONValue.array(texts.map { .string($0) }) }
+        var object = JSONObject()
+        object["scenario"] = .string(scenario.name)
+        object["group"] = .string(scenario.group.rawValue)
+        object["expected"] = .string(scenario.expectation.verdict.rawValue)
+        object["server"] = .string(scenario.deed)
+        object["why"] = .string(scenario.expectation.why)
+        object["rule"] = .string(scenario.expectation.rule)
+        object["codes"] = strings(scenario.expectation.codes)
+        object["needs"] = strings(scenario.needs.sorted().map(\.rawValue))
+        object["badssl"] = strings(scenario.badssl)
+        return object
+    }
+
+    /// What `--json` prints when nothing could be played: the keys of a result.
+    static func json(_ fault: CommandFault) -> JSONValue {
+        let keys = [
+            "scenario", "group", "expected", "server", "why", "rule", "codes", "needs", "badssl",
+            "grade", "detail", "outcomes", "exitCode", "requestSent", "milliseconds",
+        ]
+        var object = JSONObject()
+        for key in keys { object[key] = .null }
+        object["error"] = [
+            "code": .string("usage"), "message": .string(fault.message.printable),
+        ]
+        return .object(object)
+    }
+
+    static func json(_ result: LabResult, showsOutput: Bool) -> JSONValue {
+        var object = object(result.scenario)
+        object["grade"] = .string(result.grade.label)
+        object["detail"] = result.grade.detail.map { .string($0) } ?? .null
+        object["outcomes"] = .array(
+            result.play?.outcomes.map { .string(words($0)) } ?? [])
+        object["exitCode"] = result.play?.exitCode.map { .integer(Int64($0)) } ?? .null
+        object["requestSent"] = result.play == nil ? .null : .bool(result.wasRequestSent)
+        object["milliseconds"] = result.play.map { .integer($0.milliseconds) } ?? .null
+        object["error"] = .null
+        if showsOutput { object["output"] = result.play.map { .string($0.output) } ?? .null }
+        return .object(object)
+    }
+
+    /// `accepted`, `refused (wrong_name)`, `still waiting`.
+    static func words(_ outcome: LabOutcome) -> String {
+        switch outcome {
+        case .accepted: "accepted"
+        case .refused(let reason): "refused" + (reason.map { " (\($0))" } ?? "")
+        case .timedOut: "still waiting"
+        }
+    }
+
+    static func table(_ results: [LabResult], _ paint: Paint) -> [String] {
+        var table = TextTable(["GRADE", "SCENARIO", "MUST", "DID", "WHY"])
+        for result in results {
+            let expectation = result.scenario.expectation
+            let did = result.play?.outcomes.map(words).joined(separator: ", ") ?? "-"
+            let why =
+                switch result.grade {
+                case .passed: expectation.why
+                case .missed(let text): "\(text); \(expectation.why) (\(expectation.rule))"
+                case .notCovered(let text), .notServed(let text): text
+                }
+            table.add([
+                grade(result.grade), result.scenario.name, expectation.verdict.rawValue, did,
+                why.printable,
+            ])
+        }
+        return zip(table.lines(paint), [LabGrade?.none] + results.map(\.grade)).map { line, grade in
+            switch grade {
+            case .missed: paint.red(line)
+            case .notCovered, .notServed: paint.dim(line)
+            case .passed, nil: line
+            }
+        }
+    }
+
+    /// `71 passed, 3 missed, 12 not covered, 2 not served by this OpenSSL`.
+    static func summary(_ results: [LabResult]) -> String {
+        let count = { (label: String) in results.count { $0.grade.label == label } }
+        var parts = ["\(count("passed")) passed", "\(count("missed")) missed"]
+        if count("not_covered") > 0 { parts.append("\(count("not_covered")) not covered") }
+        if count("not_served") > 0 {
+            parts.append("\(count("not_served")) not served by this OpenSSL")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func grade(_ grade: LabGrade) -> String {
+        switch grade {
+        case .passed: "ok"
+        case .missed: "MISS"
+        case .notCovered: "-"
+        case .notServed: "n/a"
+        }
+    }
+}
+
+/// Results for a build server. Pure.
+///
+/// Source: the form that Jenkins' JUnit plug-in reads (junit-10.xsd).
+enum JUnitText {
+    static func text(_ results: [LabResult], suite: String) -> String {
+        let failures = results.count { $0.grade.label == "missed" }
+        let skipped = results.count { $0.play == nil || $0.grade.isSkipped }
+        let seconds = results.reduce(0) { $0 + ($1.play?.milliseconds ?? 0) }
+        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        text += "<testsuites>\n<testsuite name=\"\(escaped(suite))\" tests=\"\(results.count)\""
+        text += " failures=\"\(failures)\" errors=\"0\" skipped=\"\(skipped)\""
+        text += " time=\"\(time(seconds))\">\n"
+        for result in results { text += testCase(result) }
+        return text + "</testsuite>\n</testsuites>\n"
+    }
+
+    private static func testCase(_ result: LabResult) -> String {
+        let scenario = result.scenario
+        var text = "<testcase classname=\"lab.\(scenario.group.rawValue)\""
+        text += " name=\"\(escaped(scenario.name))\""
+        text += " time=\"\(time(result.play?.milliseconds ?? 0))\">"
+        let why = "\(scenario.expectation.why) (\(scenario.expectation.rule))"
+        switch result.grade {
+        case .passed: break
+        case .missed(let detail):
+            text += "<failure message=\"\(escaped("\(detail); \(why)"))\">"
+            text += escaped(result.play?.output ?? "") + "</failure>"
+        case .notCovered(let detail), .notServed(let detail):
+            text += "<skipped message=\"\(escaped(detail))\"/>"
+        }
+        return text + "</testcase>\n"
+    }
+
+    private static func time(_ milliseconds: Int64) -> String {
+        let rest = String(1_000 + milliseconds % 1_000).dropFirst()
+        return "\(milliseconds / 1_000).\(rest)"
+    }
+
+    /// Characters that XML cannot have at all become question marks. Source: XML 1.0 §2.2.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "\n", "\t": escaped += "&#\(scalar.value);"
+            default:
+                let isAllowed =
+                    scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
+                escaped.unicodeScalars.append(isAllowed ? scalar : "?")
+            }
+        }
+        return escaped
+    }
+}
+
+extension LabGrade {
+    fileprivate var isSkipped: Bool {
+        switch self {
+        case .notCovered, .notServed: true
+        case .passed, .missed: false
+        }
+    }
+}

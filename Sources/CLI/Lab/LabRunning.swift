@@ -1,0 +1,112 @@
+internal import CHTTPDNSSystem
+internal import HTTPDNSPinLab
+internal import HTTPDNSPlatform
+
+/// `lab run`: plays scenarios with a command or with this library, and shows how it did.
+struct LabRunning {
+    private let scenarios: [LabScenario]
+    private let words: [String]
+    private let isSelf: Bool
+    private let parallel: Int
+    private let timeoutMilliseconds: Int64
+    private let arguments: ParsedArguments
+    private let console: Console
+
+    init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
+        self.arguments = arguments
+        self.console = console
+        scenarios = try LabChoice.scenarios(arguments)
+        words = Array(arguments.words.dropFirst())
+        isSelf = arguments.has(.own)
+        parallel = try arguments.number(.atATime, in: 1...32) ?? 4
+        let timeout = try arguments.duration(.eachTimeout) ?? .seconds(10)
+        timeoutMilliseconds = max(1, Int64(timeout / .milliseconds(1)))
+        guard isSelf != !words.isEmpty else {
+            throw .usage(
+                isSelf
+                    ? "--self and a command: grade one at a time"
+                    : "a command is missing: lab run -- COMMAND… (or --self)")
+        }
+    }
+
+    func run() async throws(CommandFault) -> ExitCode {
+        httpdns_signals_of_parent()
+        let bench: LabBench
+        var proxy: LabProxy?
+        do throws(LabError) {
+            bench = try LabBench(seed: arguments.value(.seed))
+            if arguments.has(.proxy) || words.contains(where: { $0.contains("{proxy}") }) {
+                let made = try LabProxy()
+                try made.start()
+                proxy = made
+            }
+        } catch { throw .usage("\(error)") }
+        let files = try LabFiles(
+            arguments.value(.directory), authorityPEM: bench.authorityPEM, console: console)
+        var run = LabRun(bench)
+        run.parallel = parallel
+        run.proxy = proxy
+        let results = try await played(run, try client(files, proxy))
+        withExtendedLifetime(files) {}
+        try show(results)
+        return results.contains { $0.grade.label == "missed" } ? .negative : .succeeded
+    }
+
+    private func client(
+        _ files: LabFiles, _ proxy: LabProxy?
+    ) throws(CommandFault) -> any LabClient {
+        if isSelf { return LibraryClient(timeoutMilliseconds: timeoutMilliseconds) }
+        var command: LabCommand
+        do throws(LabError) {
+            command = try LabCommand(words, authorityFile: files.authority)
+        } catch { throw .usage("\(error)") }
+        guard command.namesTarget else {
+            throw .usage("the command names no target; put {url} (or {host} and {port}) into it")
+        }
+        command.timeoutMilliseconds = timeoutMilliseconds
+        command.proxy = proxy?.url
+        return command
+    }
+
+    private func played(
+        _ run: LabRun, _ client: any LabClient
+    ) async throws(CommandFault) -> [LabResult] {
+        let done = Locked(0)
+        let total = scenarios.count
+        let isShown = console.errors.isTerminal
+        let console = console
+        let (isJSON, isVerbose) = (arguments.has(.json), arguments.has(.verbose))
+        defer { if isShown { console.errors.write("\r\u{1B}[K") } }
+        do throws(LabError) {
+            return try await run.results(of: scenarios, with: client) { result in
+                let count = done.withLock { count in
+                    count += 1
+                    return count
+                }
+                if isShown { console.errors.write("\r\u{1B}[K\(count) of \(total)") }
+                if isJSON {
+                    console.print(json: LabRendering.json(result, showsOutput: isVerbose))
+                } else if isVerbose {
+                    LabRunning.tell(result, console)
+                }
+            }
+        } catch { throw .usage("\(error)") }
+    }
+
+    /// What the client said, under the scenario's name.
+    private static func tell(_ result: LabResult, _ console: Console) {
+        let output = result.play?.output ?? ""
+        console.note(result.scenario.name + ":")
+        for line in output.split(whereSeparator: \.isNewline) { console.note("  " + line) }
+    }
+
+    private func show(_ results: [LabResult]) throws(CommandFault) {
+        if let file = arguments.value(.junit) {
+            let suite = isSelf ? "httpdns lab run --self" : words.joined(separator: " ")
+            try LabFiles.write(file, JUnitText.text(results, suite: suite))
+        }
+        guard !arguments.has(.json) else { return }
+        LabRendering.table(results, console.outputPaint).forEach(console.print)
+        console.print(LabRendering.summary(results))
+    }
+}

@@ -1,0 +1,139 @@
+internal import CHTTPDNSSystem
+internal import HTTPDNSNames
+internal import HTTPDNSTrust
+
+/// A program as a client: `curl --cacert {cacert} --resolve {host}:{port}:{ip} {url}`.
+///
+/// It is run once for each scenario, without a shell and without a variable that names a proxy. It has
+/// accepted when its exit code is 0.
+public struct LabCommand: LabClient {
+    /// The program and its arguments, with placeholders.
+    public let words: [String]
+    /// The file with the root that is to be trusted.
+    public let authorityFile: String
+    /// How long one run may take.
+    public var timeoutMilliseconds: Int64 = 10_000
+    /// The URL of a proxy that the program is told of in its environment; nil for none.
+    public var proxy: String?
+    private let threads = ThreadGroup()
+    private let stop: StopSignal
+
+    /// What may stand in the words, and what it becomes.
+    public static let placeholders: [(name: String, meaning: String)] = [
+        ("{url}", "https://wrong-pin.lab.test:40123/"),
+        ("{host}", "the name in the URL, or the address"),
+        ("{port}", "the port in the URL"),
+        ("{ip}", "the address that the name stands for: 127.0.0.1"),
+        ("{cacert}", "a file with the one root to trust, PEM"),
+        ("{pin}", "the first pin: sha256/…"),
+        ("{pins}", "all pins: sha256/…,sha256/…"),
+        ("{curlpin}", "the first pin as curl writes it: sha256//…"),
+        ("{curlpins}", "all pins as curl writes them: sha256//…;sha256//…"),
+        ("{proxy}", "a proxy that leads every name to the laboratory: http://127.0.0.1:40120"),
+    ]
+
+    /// - Parameters:
+    ///   - words: The program, found on PATH, and its arguments.
+    ///   - authorityFile: Where ``LabBench/authorityPEM`` was written.
+    /// - Throws: ``LabError`` when the system is short of descriptors.
+    public init(_ words: [String], authorityFile: String) throws(LabError) {
+        self.words = words
+        self.authorityFile = authorityFile
+        stop = try StopSignal()
+    }
+
+    /// Whether it says where to go; without that no scenario can be told from another.
+    public var namesTarget: Bool { has("{url}") || has("{host}") || has("{port}") }
+
+    /// Why the scenario would say nothing about this program; nil: it is to be played.
+    public func excuse(for scenario: LabScenario) -> String? {
+        if scenario.needs.contains(.sequence) {
+            return "several requests of one client: play it with the library (LabStage.steps)"
+        }
+        if scenario.needs.contains(.pins), !has("{pins}"), !has("{curlpins}") {
+            return "needs {pins} or {curlpins} in the command"
+        }
+        let hasPin = ["{pin}", "{pins}", "{curlpin}", "{curlpins}"].contains(where: has)
+        if scenario.needs.contains(.pin), !hasPin {
+            return "needs {pin} or {curlpin} in the command"
+        }
+        return nil
+    }
+
+    /// Runs the program once.
+    public func play(_ stage: LabStage) -> LabPlay {
+        let isStall = stage.scenario.isStall
+        let child = LabChild(
+            words: filled(stage.target), environment: environment(),
+            timeoutMilliseconds: isStall
+                ? min(timeoutMilliseconds, LabCommand.stallMilliseconds) : timeoutMilliseconds)
+        do throws(LabError) {
+            let ended = try child.run(threads, stop: stop)
+            let outcome: LabOutcome =
+                ended.isTimedOut
+                ? .timedOut : ended.exitCode == 0 ? .accepted : .refused("exit \(ended.exitCode)")
+            var play = LabPlay([outcome])
+            play.exitCode = ended.isTimedOut ? nil : ended.exitCode
+            play.output = String(decoding: ended.output, as: UTF8.self)
+            play.milliseconds = ended.milliseconds
+            return play
+        } catch {
+            var play = LabPlay([])
+            play.trouble = "\(error)"
+            return play
+        }
+    }
+
+    /// The words with every placeholder filled in; what else stands in braces stays.
+    func filled(_ target: LabTarget) -> [String] {
+        let pins = target.pins.map(\.description)
+        let curlPins = pins.map { "sha256//" + $0.dropFirst("sha256/".count) }
+        let values = [
+            "{url}": target.url, "{host}": target.host, "{port}": "\(target.port)",
+            "{ip}": "\(target.address)", "{cacert}": authorityFile,
+            "{pin}": pins.first ?? "", "{pins}": pins.joined(separator: ","),
+            "{curlpin}": curlPins.first ?? "", "{curlpins}": curlPins.joined(separator: ";"),
+            "{proxy}": proxy ?? "",
+        ]
+        return words.map { LabCommand.filled($0, values) }
+    }
+
+    private static func filled(_ word: String, _ values: [String: String]) -> String {
+        var text = ""
+        var rest = word[...]
+        while let open = rest.firstIndex(of: "{") {
+            text += rest[..<open]
+            rest = rest[open...]
+            if let close = rest.firstIndex(of: "}"), let value = values[String(rest[...close])] {
+                text += value
+                rest = rest[rest.index(after: close)...]
+            } else {
+                text.append(rest.removeFirst())
+            }
+        }
+        return text + rest
+    }
+
+    private func has(_ placeholder: String) -> Bool {
+        words.contains { $0.contains(placeholder) }
+    }
+
+    /// This process's variables without those of proxies, which would lead elsewhere.
+    private func environment() -> [String] {
+        var variables: [String] = []
+        while let variable = httpdns_environment_at(Int32(variables.count)) {
+            variables.append(String(cString: variable))
+        }
+        variables.removeAll { variable in
+            let name = variable.prefix { $0 != "=" }.lowercased()
+            return name.hasSuffix("_proxy")
+        }
+        guard let proxy else { return variables }
+        return variables + ["https_proxy=" + proxy, "HTTPS_PROXY=" + proxy]
+    }
+
+    /// How long a client is watched that waits for a server which stays silent.
+    ///
+    /// Because: one that would go on without a proof does so at once; one that hangs hangs longer.
+    private static let stallMilliseconds: Int64 = 3_000
+}

@@ -1,0 +1,158 @@
+import Glibc
+import HTTPDNSJSON
+import HTTPDNSPinLab
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(4))) struct LabCommandTests {
+    private static let curl = [
+        "curl", "-sS", "--max-time", "20", "--cacert", "{cacert}", "--resolve",
+        "{host}:{port}:{ip}", "{url}",
+    ]
+
+    private func lab(
+        _ arguments: [String], environment: [String: String] = [:]
+    ) async throws -> CommandResult {
+        try await run(
+            Tool.path, ["lab"] + arguments,
+            environment: ["NO_COLOR": "", "XDG_CONFIG_HOME": "/nowhere"].merging(environment) { $1 }
+        )
+    }
+
+    @Test func `List names every scenario`() async throws {
+        let result = try await lab(["list"])
+        #expect(result.status == 0)
+        let names = result.lines.dropFirst().map { String($0.prefix { $0 != " " }) }
+        #expect(names == LabScenario.all.map(\.name))
+        let objects = try await lab(["list", "--json", "--only", "pins"]).objects
+        #expect(objects.allSatisfy { $0["group"]?.string == "pins" })
+        #expect(objects.contains { $0["scenario"]?.string == "pin-appended" })
+        #expect(objects.allSatisfy { $0["why"]?.string?.isEmpty == false })
+    }
+
+    @Test(arguments: [
+        (["lst"], "unknown verb of lab \"lst\"; did you mean \"list\"?"),
+        ([], "a verb is missing"), (["run"], "a command is missing"),
+        (["run", "--self", "--", "curl", "{url}"], "grade one at a time"),
+        (["run", "--", "curl", "https://example.test/"], "names no target"),
+        (["list", "--only", "nothing-*"], "fits no scenario"),
+        (["serve", "wrong-pinn"], "did you mean \"wrong-pin\"?"),
+        (["run", "--parallel", "0", "--", "curl", "{url}"], "--parallel \"0\""),
+    ])
+    func `A mistake is named in one line`(arguments: [String], words: String) async throws {
+        let result = try await lab(arguments)
+        #expect(result.status == 2)
+        #expect(result.complaints.count == 1)
+        #expect(result.errorText.contains(words), "\(result.errorText)")
+        #expect(result.output.isEmpty)
+    }
+
+    @Test func `With JSON, a mistake has the keys of a result`() async throws {
+        let mistake = try await lab(["run", "--json", "--only", "no-such", "--self"])
+        #expect(mistake.status == 2)
+        let fault = try #require(mistake.objects.first?.object)
+        let result = try #require(
+            try await lab(["run", "--json", "--only", "dh480", "--self"]).objects.first?.object)
+        #expect(Set(fault.names) == Set(result.names))
+        #expect(fault["error"]?["message"]?.string?.contains("fits no scenario") == true)
+    }
+
+    @Test func `Without its fault, curl accepts every scenario`() async throws {
+        let result = try await lab(["run", "--json", "--no-fault", "--"] + Self.curl)
+        let missed = try result.objects.filter { $0["grade"]?.string == "missed" }
+        #expect(missed.isEmpty, "\(missed.map { $0["scenario"]?.string ?? "" })")
+        #expect(result.status == 0)
+        let passed = try result.objects.filter { $0["grade"]?.string == "passed" }
+        #expect(passed.count > 50)
+    }
+
+    @Test func `Curl refuses what every client must`() async throws {
+        let only = ["expired", "self-signed", "wrong-name", "untrusted-root", "*-mid-handshake"]
+        let result = try await lab(
+            ["run"] + only.flatMap { ["--only", $0] } + ["--"] + Self.curl)
+        #expect(result.status == 0, "\(result.outputText)")
+        #expect(result.lines.last == "7 passed, 0 missed")
+    }
+
+    @Test func `Pins are filled in as curl writes them`() async throws {
+        let only = ["right-pin", "backup-pin", "wrong-pin", "pin-appended", "expired-right-pin"]
+        let words = Self.curl.dropLast() + ["--pinnedpubkey", "{curlpins}", "{url}"]
+        let result = try await lab(
+            ["run", "--json"] + only.flatMap { ["--only", $0] } + ["--"] + words)
+        #expect(result.status == 0, "\(result.outputText)")
+        #expect(try result.objects.count { $0["grade"]?.string == "passed" } == 5)
+        let bare = try await lab(["run", "--only", "right-pin", "--"] + Self.curl)
+        #expect(bare.status == 0)
+        #expect(bare.lines.last == "0 passed, 0 missed, 1 not covered")
+    }
+
+    @Test func `A command that never connects was not run, whatever its exit code`() async throws {
+        for program in ["true", "false"] {
+            let result = try await lab(["run", "--only", "expired", "--", program, "{url}"])
+            #expect(result.status == 1)
+            #expect(result.outputText.contains("not run: it never connected"))
+        }
+        let missing = try await lab(
+            ["run", "--only", "expired", "--", "no-such-program-here", "{url}"])
+        #expect(missing.status == 1)
+        #expect(missing.outputText.contains("cannot run no-such-program-here"))
+    }
+
+    @Test func `A refusal after the request is a miss`() async throws {
+        let script =
+            "curl -sk --resolve {host}:{port}:{ip} {url} >/dev/null; exit 1"
+        let result = try await lab(["run", "--only", "wrong-name", "--", "sh", "-c", script])
+        #expect(result.status == 1)
+        #expect(result.outputText.contains("refused late: the request was sent"))
+    }
+
+    @Test func `A command that hangs is stopped`() async throws {
+        let script = "exec 3<>/dev/tcp/{ip}/{port}; read -u 3 line"
+        let result = try await lab([
+            "run", "--only", "expired", "--timeout", "300ms", "--", "bash", "-c", script,
+        ])
+        #expect(result.status == 1)
+        #expect(result.outputText.contains("hung: it had to be stopped"))
+    }
+
+    @Test func `Proxies of the environment do not reach the command`() async throws {
+        let nowhere = "http://127.0.0.1:1"
+        let result = try await lab(
+            ["run", "--only", "baseline", "--"] + Self.curl,
+            environment: [
+                "https_proxy": nowhere, "HTTPS_PROXY": nowhere, "ALL_PROXY": nowhere,
+            ])
+        #expect(result.status == 0, "\(result.outputText)")
+    }
+
+    @Test func `A client that cannot be told an address goes through the proxy`() async throws {
+        let script =
+            "import ssl, urllib.request as u; "
+            + "u.urlopen('{url}', context=ssl.create_default_context(cafile='{cacert}')).read()"
+        let result = try await lab([
+            "run", "--proxy", "--only", "baseline", "--only", "expired", "--only",
+            "redirect-to-bad-host", "--", "python3", "-c", script,
+        ])
+        #expect(result.status == 0, "\(result.outputText)")
+        #expect(result.lines.last == "3 passed, 0 missed")
+    }
+
+    @Test func `The XML is well formed and counts right`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.path + "/lab.xml"
+        let result = try await lab([
+            "run", "--only", "expired", "--only", "baseline", "--only", "wrong-pin", "--only",
+            "dh480", "--junit", file, "--", "sh", "-c",
+            "printf '<&\"\\001\\377'; curl -sk --resolve {host}:{port}:{ip} {url}",
+        ])
+        #expect(result.status == 1)
+        let script = """
+            import sys, xml.etree.ElementTree as t
+            s = t.parse(sys.argv[1]).getroot().find('testsuite')
+            print(s.get('tests'), s.get('failures'), s.get('skipped'))
+            print([c.get('name') for c in s if c.find('failure') is not None])
+            """
+        let read = try await run("python3", ["-c", script, file])
+        #expect(read.outputText == "4 1 2\n['expired']\n", "\(read.errorText)")
+    }
+}
