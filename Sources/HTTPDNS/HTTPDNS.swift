@@ -154,7 +154,8 @@ public struct HTTPDNSConfiguration: Sendable {
     /// What resolvers over HTTPS must prove, besides their names.
     public var resolverTrust = TrustPolicy()
     /// Is told, in a line, what goes wrong where no lookup can say it: a damaged file of servers, a list
-    /// of servers that could not be fetched; and, at the start, which ``DangerousOptions`` are set. Called on any thread; must return quickly.
+    /// of servers that could not be fetched; and, at the start, which ``DangerousOptions`` are set.
+    /// Called on any thread; must return quickly.
     public var report: (@Sendable (String) -> Void)?
     /// The highest HTTP version to offer to origins.
     public var highestVersion = HTTPVersion.http2

@@ -17,9 +17,15 @@ final class RevocationLists: @unchecked Sendable {
         ERR_clear_error()
         defer { ERR_clear_error() }
         guard let raw = chttpdns_lists_new() else { throw .unexpected(LastError.text) }
-        self.raw = raw
         var digests: [String] = []
-        for source in sources { digests.append(try RevocationLists.add(source, to: raw)) }
+        do throws(TrustSetupError) {
+            for source in sources { digests.append(try RevocationLists.add(source, to: raw)) }
+        } catch {
+            // There is no object yet whose end would do it.
+            chttpdns_lists_free(raw)
+            throw error
+        }
+        self.raw = raw
         material = digests.joined(separator: ",")
     }
 
