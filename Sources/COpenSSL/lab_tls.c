@@ -200,10 +200,12 @@ static int on_status(SSL *connection, void *argument) {
 }
 
 int httpdns_lab_context_staple(SSL_CTX *context, const unsigned char *octets, size_t count) {
+    pthread_once(&hello_once, make_index);
     struct staple *staple = count <= LONG_MAX ? malloc(sizeof *staple + count) : NULL;
     if (!staple) return 0;
     staple->count = count;
     memcpy(staple->octets, octets, count);
+    free(SSL_CTX_get_ex_data(context, staple_index));
     if (SSL_CTX_set_ex_data(context, staple_index, staple) != 1) {
         free(staple);
         return 0;

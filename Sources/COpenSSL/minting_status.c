@@ -9,7 +9,6 @@
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,7 +30,7 @@ static ASN1_TIME *generalized(int64_t seconds) {
     return (ASN1_TIME *)ASN1_GENERALIZEDTIME_set(NULL, (time_t)seconds);
 }
 
-httpdns_lab_octets httpdns_lab_ocsp_response(const httpdns_lab_ocsp *making) {
+httpdns_lab_octets httpdns_lab_status_response(const httpdns_lab_ocsp *making) {
     static const int statuses[] = {
         V_OCSP_CERTSTATUS_GOOD, V_OCSP_CERTSTATUS_REVOKED, V_OCSP_CERTSTATUS_UNKNOWN};
     OCSP_BASICRESP *basic = OCSP_BASICRESP_new();
@@ -209,50 +208,6 @@ httpdns_lab_octets httpdns_lab_private_key(EVP_PKEY *key, const char *passphrase
 }
 
 // The server's side
-
-struct staple {
-    size_t count;
-    unsigned char octets[];
-};
-
-static int staple_index = -1;
-static pthread_once_t staple_once = PTHREAD_ONCE_INIT;
-
-static void free_staple(
-    void *parent, void *staple, CRYPTO_EX_DATA *data, int index, long argument, void *pointer) {
-    (void)parent, (void)data, (void)index, (void)argument, (void)pointer;
-    free(staple);
-}
-
-static void make_staple_index(void) {
-    staple_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_staple);
-}
-
-static int on_status(SSL *connection, void *argument) {
-    // The context that the certificate comes from, which may have been chosen in the handshake.
-    struct staple *staple = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(connection), staple_index);
-    (void)argument;
-    if (staple == NULL) return SSL_TLSEXT_ERR_NOACK;
-    unsigned char *copy = OPENSSL_memdup(staple->octets, staple->count);
-    if (copy == NULL) return SSL_TLSEXT_ERR_ALERT_FATAL;
-    SSL_set_tlsext_status_ocsp_resp(connection, copy, (long)staple->count);
-    return SSL_TLSEXT_ERR_OK;
-}
-
-int httpdns_lab_context_staple(SSL_CTX *context, const unsigned char *octets, size_t count) {
-    pthread_once(&staple_once, make_staple_index);
-    if (count == 0 || count > INT_MAX) return 0;
-    struct staple *staple = malloc(sizeof *staple + count);
-    if (staple == NULL) return 0;
-    staple->count = count;
-    memcpy(staple->octets, octets, count);
-    free(SSL_CTX_get_ex_data(context, staple_index));
-    if (!SSL_CTX_set_ex_data(context, staple_index, staple)) {
-        free(staple);
-        return 0;
-    }
-    return SSL_CTX_set_tlsext_status_cb(context, on_status);
-}
 
 int httpdns_lab_context_ask_clients(
     SSL_CTX *context, const unsigned char *authority, size_t count, int is_demanded) {

@@ -32,7 +32,7 @@ typedef struct {
     int is_weak;
 } httpdns_lab_ocsp;
 
-httpdns_lab_octets httpdns_lab_ocsp_response(const httpdns_lab_ocsp *_Nonnull making);
+httpdns_lab_octets httpdns_lab_status_response(const httpdns_lab_ocsp *_Nonnull making);
 /// A response without an answer, for example 3: tryLater.
 httpdns_lab_octets httpdns_lab_ocsp_refusal(int status);
 
@@ -51,9 +51,6 @@ httpdns_lab_octets httpdns_lab_public_key(EVP_PKEY *_Nonnull key);
 httpdns_lab_octets httpdns_lab_private_key(
     EVP_PKEY *_Nonnull key, const char *_Nullable passphrase);
 
-/// From now on the server staples these octets, whatever they are, to handshakes that ask. 1 or 0.
-int httpdns_lab_context_staple(
-    SSL_CTX *_Nonnull context, const unsigned char *_Nonnull octets, size_t count);
 /// From now on the server asks clients for a certificate of this authority (DER), and, when it is
 /// demanded, takes none without. 1 or 0.
 int httpdns_lab_context_ask_clients(

@@ -88,11 +88,6 @@ final class TLSContext: @unchecked Sendable {
                 throw openSSLRefused("add an issuer to the chain")
             }
         }
-        if let staple = identity.staple {
-            guard httpdns_lab_context_staple(raw, staple, staple.count) == 1 else {
-                throw openSSLRefused("staple an OCSP response")
-            }
-        }
         if let authority = identity.clientAuthority {
             guard httpdns_lab_context_ask_clients(raw, authority, authority.count, 1) == 1 else {
                 throw openSSLRefused("ask clients for a certificate")

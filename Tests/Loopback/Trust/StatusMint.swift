@@ -27,7 +27,7 @@ enum StatusMint {
                 signer: signer.certificate, signer_key: signer.key, status: Int32(status),
                 this_update: StatusMint.fromNow(from),
                 next_update: to.map(StatusMint.fromNow) ?? .min, is_weak: isWeak ? 1 : 0)
-            return try StatusMint.taken(httpdns_lab_ocsp_response(&making))
+            return try StatusMint.taken(httpdns_lab_status_response(&making))
         }
     }
 
