@@ -168,15 +168,10 @@ package struct ChainVerifier: Sendable {
     private static func facts(_ chain: OpaquePointer?) throws(CertificateError)
         -> [CertificateFacts]
     {
-        let certificates = (0..<max(0, chttpdns_certificates_count(chain))).compactMap {
-            chttpdns_certificates_at(chain, $0)
-        }
-        let isConstrained = certificates.dropFirst().contains {
-            X509_get_ext_by_NID($0, NID_name_constraints, -1) >= 0
-        }
         var facts: [CertificateFacts] = []
-        for raw in certificates {
-            facts.append(try CertificateReader.facts(of: raw, withOtherNames: isConstrained))
+        for index in 0..<max(0, chttpdns_certificates_count(chain)) {
+            guard let raw = chttpdns_certificates_at(chain, index) else { continue }
+            facts.append(try KnownCertificates.facts(of: raw))
         }
         return facts
     }
