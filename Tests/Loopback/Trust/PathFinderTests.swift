@@ -147,7 +147,8 @@ import Testing
         let leaf = try recipe.minted(by: root)
         let first = try verify(leaf, [], roots: [root])
         #expect(first == (try verify(leaf, [], roots: [root])))
-        // The same key and name, but not the same certificate.
+        // The same key and issuer, but not the same certificate.
+        recipe.subject = "other.test"
         recipe.names = [Array("other.test".utf8)]
         let other = try recipe.minted(by: root, keyOf: leaf)
         #expect(label(try verify(other, [], roots: [root])) == "wrong_name")
