@@ -139,7 +139,7 @@ package enum CertificateReader {
         return pin
     }
 
-    private static func fingerprint(_ raw: OpaquePointer) throws(CertificateError) -> [UInt8] {
+    static func fingerprint(_ raw: OpaquePointer) throws(CertificateError) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 32
         guard X509_digest(raw, EVP_sha256(), &digest, &count) == 1 else {

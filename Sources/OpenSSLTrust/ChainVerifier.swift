@@ -182,14 +182,8 @@ package struct ChainVerifier: Sendable {
     private static func facts(_ chain: OpaquePointer?) throws(CertificateError)
         -> [CertificateFacts]
     {
-        let certificates = all(in: chain)
-        let isConstrained = certificates.dropFirst().contains {
-            X509_get_ext_by_NID($0, NID_name_constraints, -1) >= 0
-        }
         var facts: [CertificateFacts] = []
-        for raw in certificates {
-            facts.append(try KnownFacts.facts(of: raw, withOtherNames: isConstrained))
-        }
+        for raw in all(in: chain) { facts.append(try KnownFacts.facts(of: raw)) }
         return facts
     }
 

@@ -3,7 +3,7 @@ internal import HTTPDNSPlatform
 internal import HTTPDNSTrust
 
 /// The facts of a certificate, kept with OpenSSL's object as long as it lives: a root is read once, not
-/// once a connection.
+/// once a connection. For objects that are made anew in each handshake: ``KnownCertificates``.
 enum KnownFacts {
     private final class Kept: Sendable {
         let facts: CertificateFacts
@@ -15,14 +15,10 @@ enum KnownFacts {
     /// OpenSSL does not lock application data, and threads share the roots.
     private static let access = Locked(())
 
-    /// - Parameter withOtherNames: see ``ParticularsReader``; rare, and then nothing is kept.
     /// - Throws: ``CertificateError``; that is not kept.
-    static func facts(
-        of raw: OpaquePointer, withOtherNames: Bool
-    ) throws(CertificateError) -> CertificateFacts {
-        if withOtherNames { return try CertificateReader.facts(of: raw, withOtherNames: true) }
+    static func facts(of raw: OpaquePointer) throws(CertificateError) -> CertificateFacts {
         if let known = access.withLock({ _ in kept(raw) }) { return known.facts }
-        let facts = try CertificateReader.facts(of: raw, withOtherNames: false)
+        let facts = try KnownCertificates.facts(of: raw)
         guard slot >= 0 else { return facts }
         let new = Kept(facts)
         access.withLock { _ in

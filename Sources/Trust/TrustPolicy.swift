@@ -22,7 +22,10 @@ public struct TrustPolicy: Sendable, Hashable {
         case publicWeb
         /// What certificates made with a plain `openssl` command lack may be missing: key
         /// identifiers, an authority's key usage, "critical" on its basic constraints and on the
-        /// SAN of an empty subject. Because: none of these decides whom a chain leads to.
+        /// SAN of an empty subject. Nor are held against a chain the form of serial numbers and of
+        /// extensions that nothing here reads, a common name that is not in the SAN, an authority's
+        /// certificate as a server's, and "any" usage. Because: none of these decides whom a chain
+        /// leads to.
         case privateAuthority
     }
 

@@ -41,12 +41,23 @@ import Testing
             #expect(
                 try Self.matcher.match(TrustFixtures.host(text), leaf) == .matched(text))
         }
-        for text in ["127.0.0.2", "::2", "::ffff:127.0.0.1", "::7f00:1"] {
+        for text in ["127.0.0.2", "::2", "::ffff:127.0.0.2", "::7f00:1"] {
             #expect(try Self.matcher.match(TrustFixtures.host(text), leaf) == .mismatched)
         }
         #expect(
             try Self.matcher.match(TrustFixtures.host("example.com"), leaf)
                 == .matched("example.com"))
+    }
+
+    @Test func `who means the IPv6 form of an IPv4 address means that, but no entry does`() throws {
+        let four = TrustFixtures.certificate(addresses: [[127, 0, 0, 1]])
+        let mapped = try TrustFixtures.host("::ffff:127.0.0.1")
+        #expect(Self.matcher.match(mapped, four) != .mismatched)
+        let six = TrustFixtures.certificate(addresses: [
+            [UInt8](repeating: 0, count: 10) + [255, 255, 127, 0, 0, 1]
+        ])
+        #expect(Self.matcher.match(mapped, six) != .mismatched)
+        #expect(try Self.matcher.match(TrustFixtures.host("127.0.0.1"), six) == .mismatched)
     }
 
     @Test func `the zone of an address does not count`() throws {

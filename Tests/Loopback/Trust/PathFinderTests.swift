@@ -141,6 +141,22 @@ import Testing
         #expect(label(try verify(leaf, [free], roots: [root])) == nil)
     }
 
+    @Test func `a certificate known from another handshake is judged as if it were new`() throws {
+        let root = try Recipe.authority("root").minted()
+        var recipe = Recipe.leaf(Self.name)
+        let leaf = try recipe.minted(by: root)
+        let first = try verify(leaf, [], roots: [root])
+        #expect(first == (try verify(leaf, [], roots: [root])))
+        // The same key and issuer, but not the same certificate.
+        recipe.subject = "other.test"
+        recipe.names = [Array("other.test".utf8)]
+        let other = try recipe.minted(by: root, keyOf: leaf)
+        #expect(label(try verify(other, [], roots: [root])) == "wrong_name")
+        // Known, but now below a root that is not trusted.
+        let stranger = try Recipe.authority("stranger").minted()
+        #expect(label(try verify(leaf, [], roots: [stranger])) == "unknown_issuer")
+    }
+
     @Test func `a leaf that cannot be read is not replaced by another certificate`() throws {
         let root = try Recipe.authority("root").minted()
         let good = try Recipe.leaf(Self.name).minted(by: root)
