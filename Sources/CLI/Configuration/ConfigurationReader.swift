@@ -114,7 +114,8 @@ package struct ConfigurationReader {
 
     private func timeouts(_ value: JSONValue?) throws(CommandFault) -> [String: String] {
         guard let value else { return [:] }
-        let object = try object(value, at: "timeouts", known: ["lookup", "fetch"])
+        let object = try object(
+            value, at: "timeouts", known: ["lookup", "fetch", "verify", "pins"])
         var timeouts: [String: String] = [:]
         for member in object.members {
             let path = "timeouts.\(member.name)"

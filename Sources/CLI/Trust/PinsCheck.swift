@@ -62,6 +62,16 @@ enum PinsCheck {
         }
     }
 
+    /// The keys of a result, for a command that could not even begin.
+    static func json(_ fault: CommandFault, subject: String?) -> JSONValue {
+        guard case .object(var object) = VerdictRendering.json(fault, subject: subject) else {
+            return .null
+        }
+        object["verdict"] = .null
+        object["warnings"] = []
+        return .object(object)
+    }
+
     private static func report(
         _ finding: Finding, _ verdict: PeerVerdict, _ arguments: ParsedArguments,
         _ console: Console

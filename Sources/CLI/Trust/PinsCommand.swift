@@ -19,7 +19,16 @@ extension Command {
         default: throw .unknown("verb", verb, known: ["show", "check", "plan"])
         }
     }.failing { words, fault in
-        ["verb": VerdictRendering.text(words.first), "error": .string(fault.message)]
+        let subject = words.dropFirst().first
+        switch words.first {
+        case "check": return PinsCheck.json(fault, subject: subject)
+        case "plan": return PinsPlan.json(fault)
+        default:
+            return [
+                "subject": VerdictRendering.text(subject), "error": .string(fault.message),
+                "pins": [],
+            ]
+        }
     }
 
     private static var details: String {

@@ -131,6 +131,14 @@ enum PinsPlan {
         return ": ship a policy with \(key.pin) first, and wait until clients have it" + root
     }
 
+    /// The keys of a result, for a command that could not even begin.
+    static func json(_ fault: CommandFault) -> JSONValue {
+        [
+            "pattern": nil, "survives": false, "reason": nil, "next": [], "pins": [],
+            "warnings": [], "error": .string(fault.message),
+        ]
+    }
+
     private static func report(
         _ outlook: Outlook, _ arguments: ParsedArguments, _ console: Console
     ) {
@@ -140,7 +148,7 @@ enum PinsPlan {
                 "survives": .bool(outlook.survives), "reason": .string(outlook.reason),
                 "next": .array(outlook.files.map { .string($0) }),
                 "pins": .array(outlook.rule.sortedPins.map { .string($0.description) }),
-                "warnings": .array(outlook.warnings.map { .string($0) }),
+                "warnings": .array(outlook.warnings.map { .string($0) }), "error": nil,
             ])
             return
         }

@@ -195,6 +195,19 @@ import Testing
         #expect(untouched.errorText.contains("is for no host of the policy"))
     }
 
+    @Test(arguments: ["show", "check", "plan"])
+    func `A command that cannot begin has the keys of its results`(verb: String) async throws {
+        let result = try await httpdns(
+            "pins", verb, "/nonexistent.pem", "--policy", "/nonexistent.json", "--json")
+        #expect(result.status == 2)
+        let keys = try Set(#require(result.object.object).names)
+        switch verb {
+        case "show": #expect(keys == ["subject", "error", "pins"])
+        case "check": #expect(keys.isSuperset(of: ["subject", "verdict", "warnings", "error"]))
+        default: #expect(keys.isSuperset(of: ["pattern", "survives", "reason", "error"]))
+        }
+    }
+
     @Test(arguments: [
         (["pins"], "show, check or plan"), (["pins", "shwo"], "did you mean \"show\"?"),
         (["pins", "show"], "a host or a file is missing"),

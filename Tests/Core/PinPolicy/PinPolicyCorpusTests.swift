@@ -1,4 +1,5 @@
 import Foundation
+import HTTPDNSNames
 import HTTPDNSPinPolicy
 import HTTPDNSTrust
 import Testing
@@ -24,5 +25,23 @@ import Testing
             }
         }
         #expect(read >= 5)
+    }
+
+    @Test func `the policies that the documentation shows are read`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appending(path: "docs/pin-policy.md"), encoding: .utf8)
+        let blocks = text.components(separatedBy: "```").enumerated()
+            .filter { $0.offset % 2 == 1 }.map(\.element)
+        let policies = blocks.filter {
+            $0.hasPrefix("json\n") && !$0.contains("date-time") || $0.hasPrefix("\n")
+        }
+        #expect(policies.count == 4)
+        for policy in policies {
+            let body = policy.drop { $0 != "\n" }
+            let read = try PinPolicy(Array(body.utf8), named: "docs/pin-policy.md")
+            #expect(read.pins.patterns.first?.description.hasSuffix("example.com") == true)
+        }
     }
 }

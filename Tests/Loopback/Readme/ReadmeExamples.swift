@@ -26,8 +26,9 @@ func withSettings() throws {
     var google = try ResolverDescription("https://dns.google/dns-query")
     google.bootstrap = [try IPAddress("8.8.8.8")]
     settings.resolvers = [service, google, .system]
-    let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
-    try settings.trust.pins.add([pin], for: "**.example.com")
+    let key = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+    let backup = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+    try settings.trust.pins.add([key, backup], for: "**.example.com")
     try HTTPDNS(settings).install(into: URLSession.shared)
 }
 
