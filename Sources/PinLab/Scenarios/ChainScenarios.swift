@@ -139,7 +139,7 @@ extension LabScenario {
             "ca-as-leaf", "an authority's certificate as a server's",
             .either(
                 "public authorities must not do it; RFC 5280 does not forbid it",
-                "CA/B BR §7.1.2.7.8"),
+                "CA/B BR §7.1.2.7.8", "ca_as_server"),
             { plan in plan.recipe.role = .authority(pathLength: nil) }),
     ]
 

@@ -64,7 +64,7 @@ extension LabScenario {
             name: "10000-sans", group: .sound, deed: "ten thousand names, the right one last",
             expectation: .either(
                 "a client may bound what it reads before it knows with whom it speaks",
-                "RFC 8446 §4.4.2", "handshake_failed"),
+                "RFC 8446 §4.4.2", "handshake_failed", "too_costly"),
             needs: [], badssl: ["10000-sans"],
             setting: { $0.recipe.names = crowd(9_999) + $0.recipe.names }, fault: nil),
     ]

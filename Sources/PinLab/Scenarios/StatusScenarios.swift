@@ -15,7 +15,9 @@ extension LabScenario {
             }),
         stapled(
             "staple-expired", "a response that has expired, for a certificate that demands one",
-            .refuse("an old response hides what happened since", "RFC 7633 §4.2.3"), mustStaple,
+            .refuse(
+                "an old response hides what happened since", "RFC 7633 §4.2.3", "staple_invalid",
+                "staple_missing"), mustStaple,
             fault: { plan in
                 plan.staple = { (authority, _, leaf) throws(LabError) in
                     try authority.ocspResponse(for: leaf, validity: .expired)
@@ -24,7 +26,9 @@ extension LabScenario {
         stapled(
             "staple-other-certificate",
             "a response for another certificate, where one is demanded",
-            .refuse("it says nothing of this certificate", "RFC 7633 §4.2.3"), mustStaple,
+            .refuse(
+                "it says nothing of this certificate", "RFC 7633 §4.2.3", "staple_invalid",
+                "staple_missing"), mustStaple,
             fault: { plan in
                 plan.staple = { (authority, cast, _) throws(LabError) in
                     try authority.ocspResponse(for: cast.spare)
@@ -32,7 +36,9 @@ extension LabScenario {
             }),
         stapled(
             "staple-wrong-signer", "a response that somebody else signed, where one is demanded",
-            .refuse("only the authority or its delegate can tell", "RFC 6960 §4.2.2.2"), mustStaple,
+            .refuse(
+                "only the authority or its delegate can tell", "RFC 6960 §4.2.2.2",
+                "staple_invalid", "staple_missing"), mustStaple,
             fault: { plan in
                 plan.staple = { (authority, cast, leaf) throws(LabError) in
                     try authority.ocspResponse(
@@ -44,7 +50,7 @@ extension LabScenario {
             .accept("it is there, and satisfactory", "RFC 7633 §4.2.3"), mustStaple),
         stapled(
             "must-staple-missing", "a certificate that demands a response, and none",
-            .refuse("a thief would leave it out", "RFC 7633 §4.2.3"), mustStaple,
+            .refuse("a thief would leave it out", "RFC 7633 §4.2.3", "staple_missing"), mustStaple,
             fault: { $0.staple = { (_, _, _) throws(LabError) in nil } }),
         LabScenario(
             name: "no-sct", group: .status, deed: "a certificate that is in no public log",

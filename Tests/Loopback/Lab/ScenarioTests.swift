@@ -68,6 +68,21 @@ import Testing
         #expect(stage.grade(.accepted) == .missed("accepted"))
     }
 
+    @Test func `a library has to refuse for the reason that the scenario names`() async throws {
+        let stage = try LabBench().open(.named("expired"))
+        defer { stage.stop() }
+        let target = stage.target
+        let refused = try await run(
+            "curl",
+            ["-s", "--resolve", "\(target.host):\(target.port):\(target.address)", target.url])
+        #expect(refused.status != 0)
+        var play = LabPlay([.refused("wrong_name")])
+        play.checksCodes = true
+        #expect(stage.grade(play) == .missed("refused for wrong_name, not for expired"))
+        play.outcomes = [.refused("expired")]
+        #expect(stage.grade(play) == .passed)
+    }
+
     @Test func `a client that does not follow says nothing about redirects`() async throws {
         let stage = try LabBench().open(.named("redirect-to-bad-host"))
         defer { stage.stop() }
