@@ -57,11 +57,20 @@ enum LabRendering {
         }
     }
 
+    /// As ``words(_:)``, of a width that a table bears; `--json` has all of it.
+    private static func short(_ outcome: LabOutcome) -> String {
+        let text = words(outcome).printable
+        return text.count > shownCharacters ? text.prefix(shownCharacters) + "…" : text
+    }
+
+    /// Because: the longest code with the word before it; a client's own words may be a page.
+    private static let shownCharacters = 48
+
     static func table(_ results: [LabResult], _ paint: Paint) -> [String] {
         var table = TextTable(["GRADE", "SCENARIO", "MUST", "DID", "WHY"])
         for result in results {
             let expectation = result.scenario.expectation
-            let did = result.play?.outcomes.map(words).joined(separator: ", ") ?? "-"
+            let did = result.play?.outcomes.map(short).joined(separator: ", ") ?? "-"
             let why =
                 switch result.grade {
                 case .passed: expectation.why

@@ -177,7 +177,7 @@ enum ProviderVectors {
             try plain.testimony(
                 from: response, for: Vendor.question(), source: Vendor.source)
         } throws: { error in
-            "\(error)".contains("login page")
+            "\(error)".contains("log-in page")
         }
     }
 }
