@@ -12,7 +12,8 @@ internal import HTTPDNSTrust
 /// 2. Only peers that were found good are kept. A failure is found out anew each time: roots and
 ///    clocks get better, and a memo of failures is a way to lock somebody out.
 /// 3. A peer is given out between the moment of its examination and the first end among its
-///    certificates, the revocation lists that spoke of them, and the host's pin rule. A clock put back examines anew.
+///    certificates, the revocation lists that spoke of them, and the host's pin rule. A clock put back
+///    examines anew.
 /// 4. It is no proof: revocation is judged in each handshake, by
 ///    ``ChainJudge/conclude(_:staple:now:)``.
 ///
