@@ -11,7 +11,8 @@ enum ParticularsReader {
         // Fills OpenSSL's caches.
         let flags = X509_get_extension_flags(raw)
         var particulars = CertificateParticulars()
-        particulars.version = Int(clamping: X509_get_version(raw)) + 1
+        // The peer's number, as large as it likes: 0 says version 1.
+        particulars.version = max(-1, min(254, X509_get_version(raw))) + 1
         particulars.serial = serial(raw)
         particulars.isSelfIssued = flags & UInt32(EXFLAG_SI) != 0
         particulars.basicConstraints = basicConstraints(raw, flags)

@@ -80,6 +80,8 @@ private struct CertificatePool {
     private let time: WallTime
     private var indices: [[UInt8]: Int] = [:]
     private var keys: [Pin: Int] = [:]
+    /// Subject and key of what the roots themselves say is not to be trusted for servers.
+    private var rejected: [(subject: Int, key: Pin)] = []
 
     /// Because: no server needs more, and a peer may send thousands.
     static let mostPresented: Int32 = 100
@@ -95,8 +97,15 @@ private struct CertificatePool {
         guard let facts = try? CertificateReader.facts(of: raw, withOtherNames: true) else {
             return
         }
+        if isTrusted, X509_check_trust(raw, X509_TRUST_SSL_SERVER, 0) == X509_TRUST_REJECTED {
+            rejected.append((Int(truncatingIfNeeded: X509_subject_name_hash(raw)), facts.pin))
+            return
+        }
         if let known = indices[facts.fingerprint] {
-            if isTrusted { nodes[known].isTrusted = true }
+            guard isTrusted, X509_up_ref(raw) == 1 else { return }
+            nodes[known].isTrusted = true
+            // What a root is trusted for is said beside it in the roots, not by the peer's copy.
+            certificates[known] = Certificate(owning: raw)
             return
         }
         // The leaf's own faults are the same on every path; it is there to begin with.
@@ -123,6 +132,12 @@ private struct CertificatePool {
     /// The roots say for what the key of such an authority is trusted. The attack: to send another
     /// certificate of it, without that bound.
     mutating func dropBound() {
+        for (subject, pin) in rejected {
+            for index in nodes.indices.dropFirst()
+            where nodes[index].subject == subject && nodes[index].key == keys[pin] {
+                nodes[index].isBarred = true
+            }
+        }
         for bound in nodes.indices where nodes[bound].isTrusted && !nodes[bound].isSelfIssued {
             guard !verifier.rules.allowsUsage(of: facts[bound]) else { continue }
             let (subject, key) = (nodes[bound].subject, nodes[bound].key)

@@ -261,6 +261,14 @@ package struct ChainJudge: Sendable {
             guard let name = commonName(host, evidence, leaf, facts) else {
                 throw TrustFailure(code: .wrongName, facts: facts)
             }
+            // A name that counts is under the constraints of the authorities like any other.
+            var named = leaf
+            named.dnsNames = [Array(name.utf8)]
+            let chain = [named] + evidence.chain.dropFirst()
+            if let fault = ChainRules(profile: policy.profile).constraints(of: chain) {
+                facts.detail = fault.detail
+                throw TrustFailure(code: fault.code, facts: facts)
+            }
             return name
         case .matched(let name):
             guard evidence.libraryAcceptsName else {

@@ -120,7 +120,7 @@ package struct ChainRules: Sendable {
 
     /// Every authority's constraints hold for all certificates below it, but for self-issued
     /// authorities. Source: RFC 5280 §6.1.3 (b), (c).
-    private func constraints(of chain: [CertificateFacts]) -> ChainFault? {
+    func constraints(of chain: [CertificateFacts]) -> ChainFault? {
         let constrained = chain.enumerated().dropFirst().compactMap { depth, certificate in
             certificate.particulars.nameConstraints.map { (depth, $0) }
         }

@@ -100,6 +100,22 @@ import Testing
         #expect(try failure(danger("other.example.com"), leaf, as: inner)?.code == .wrongName)
     }
 
+    @Test func `a common name that counts is under the constraints of its authority`() throws {
+        for (permitted, code) in [
+            ("corp.example.com", nil), ("good.example", TrustFailure.Code.nameConstraint),
+        ] {
+            var recipe = Recipe.authority("bounded")
+            recipe.extra = ["nameConstraints": "critical,permitted;DNS:" + permitted]
+            let authority = try recipe.minted(by: root)
+            var leafRecipe = Recipe.leaf()
+            leafRecipe.subject = "db.corp.example.com"
+            let leaf = try leafRecipe.minted(by: authority)
+            let verifier = try OpenSSLVerifier(policy: danger("db.corp.example.com"))
+            let handshake = try Handshake(verifier, host: inner, sending: [leaf, authority])
+            #expect(try handshake.failure()?.code == code, "\(permitted)")
+        }
+    }
+
     @Test func `a common name counts whole, and only without alternative names`() throws {
         let policy = try danger("**.example.com")
         for (name, names) in [

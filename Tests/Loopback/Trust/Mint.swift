@@ -24,6 +24,24 @@ final class Minted: @unchecked Sendable {
     /// With the trust settings of OpenSSL: `TRUSTED CERTIFICATE`.
     var auxiliaryPEM: String { pem { PEM_write_bio_X509_AUX($0, certificate) } }
 
+    /// The same, with the word that it is not to be trusted for servers.
+    func rejectedForServers() throws -> String {
+        let copy = try #require(X509_dup(certificate))
+        defer { X509_free(copy) }
+        let servers = try #require(OBJ_nid2obj(NID_server_auth))
+        #expect(X509_add1_reject_object(copy, servers) == 1)
+        return pem { PEM_write_bio_X509_AUX($0, copy) }
+    }
+
+    /// The same with another version, signed by its own key.
+    func withVersion(_ version: Int) throws -> Minted {
+        let copy = try #require(X509_dup(certificate))
+        #expect(X509_set_version(copy, version) == 1)
+        #expect(X509_sign(copy, key, EVP_sha256()) > 0)
+        #expect(EVP_PKEY_up_ref(key) == 1)
+        return Minted(certificate: copy, key: key)
+    }
+
     private func pem(_ write: (OpaquePointer) -> Int32) -> String {
         guard let sink = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(sink) }

@@ -170,6 +170,37 @@ import Testing
         #expect(label(try verify(bad, [good], roots: [root])) != nil)
     }
 
+    @Test func `a version of any size is a version that is not known`() throws {
+        let root = try Recipe.authority("root").minted()
+        let odd = try Recipe.leaf(Self.name).minted(by: root).withVersion(.max)
+        #expect(try CertificateReader.facts(of: odd.parsed()).particulars.version == 255)
+        #expect(label(try verify(odd, [odd], roots: [root])) != nil)
+    }
+
+    @Test func `a root that the roots reject for servers is not trusted in the copy of a peer`()
+        throws
+    {
+        let root = try Recipe.authority("root").minted()
+        let leaf = try Recipe.leaf(Self.name).minted(by: root)
+        let other = try Recipe.authority("other").minted()
+        #expect(subjects(try verify(leaf, [root], roots: [other, root])).count == 2)
+        let roots = other.pem + (try root.rejectedForServers())
+        var policy = TrustPolicy(roots: .pem(roots))
+        for profile in [TrustPolicy.Profile.publicWeb, .privateAuthority] {
+            policy.profile = profile
+            let verifier = try OpenSSLVerifier(policy: policy)
+            let now = WallTime(
+                secondsSince1970: try CertificateReader.facts(of: leaf.parsed())
+                    .notBefore.secondsSince1970 + 3_600)
+            let host = Host.name(try HostName(Self.name))
+            #expect(throws: TrustFailure.self) {
+                try verifier.verify(
+                    leaf: try leaf.parsed(), intermediates: [try root.parsed()], host: host, at: now
+                )
+            }
+        }
+    }
+
     @Test func `a hundred worthless authorities of one name cost a bounded number of signatures`()
         throws
     {
