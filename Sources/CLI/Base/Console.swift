@@ -122,6 +122,7 @@ package final class OutputStream: Sendable {
         guard poll(&polled, 1, 0) == 1, Int32(polled.revents) & (POLLERR | POLLHUP) != 0 else {
             return
         }
+        httpdns_interrupt_clean_up()
         _exit(ExitCode.succeeded.rawValue)
     }
 
@@ -134,6 +135,7 @@ package final class OutputStream: Sendable {
             return true
         case EPIPE:
             // The reader has what it wanted (`| head -1`): not a failure.
+            httpdns_interrupt_clean_up()
             _exit(ExitCode.succeeded.rawValue)
         case let error:
             guard descriptor == STDOUT_FILENO else { return false }
@@ -142,6 +144,7 @@ package final class OutputStream: Sendable {
             let reason = String(decoding: word.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
             OutputStream(descriptor: STDERR_FILENO).write(
                 "httpdns: cannot write standard output: \(reason)\n")
+            httpdns_interrupt_clean_up()
             _exit(ExitCode.usage.rawValue)
         }
     }

@@ -16,6 +16,7 @@ final class LabFiles: Sendable {
     init(_ directory: String?, authorityPEM: String, console: Console) throws(CommandFault) {
         isOwn = directory == nil
         if let directory {
+            guard !directory.isEmpty else { throw .usage("--dir needs the name of a directory") }
             path = directory
             kept = []
         } else {

@@ -18,6 +18,9 @@ struct LabRunning {
         scenarios = try LabChoice.scenarios(arguments)
         words = Array(arguments.words.dropFirst())
         isSelf = arguments.has(.own)
+        guard arguments.value(.junit) != "" else {
+            throw .usage("--junit needs the name of a file")
+        }
         parallel = try arguments.number(.atATime, in: 1...32) ?? 4
         let timeout = try arguments.duration(.eachTimeout) ?? .seconds(10)
         timeoutMilliseconds = max(1, Int64(timeout / .milliseconds(1)))
@@ -103,7 +106,8 @@ struct LabRunning {
     private func show(_ results: [LabResult]) throws(CommandFault) {
         if let file = arguments.value(.junit) {
             let suite = isSelf ? "httpdns lab run --self" : words.joined(separator: " ")
-            try LabFiles.write(file, JUnitText.text(results, suite: suite))
+            // Written through: a pipe or a device stays what it is.
+            try WrittenFile(file).write(Array(JUnitText.text(results, suite: suite).utf8))
         }
         guard !arguments.has(.json) else { return }
         LabRendering.table(results, console.outputPaint).forEach(console.print)

@@ -51,7 +51,8 @@ struct PeerTarget: Sendable, Hashable {
         _ text: String, port: Port
     ) throws(CommandFault) -> Endpoint {
         let (name, own) = try split(text)
-        let bare = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
+        let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
+        let bare = isBracketed ? String(name.dropFirst().dropLast()) : name
         do throws(AddressError) {
             return Endpoint(address: try IPAddress(bare), port: own ?? port)
         } catch {

@@ -60,6 +60,12 @@ public struct LabCommand: LabClient {
         return nil
     }
 
+    /// Source: sh(1): 128 and the number of the signal that ended it.
+    private func word(_ exitCode: Int32) -> String {
+        exitCode > 128 && exitCode < 160
+            ? LabGrade.crash + "\(exitCode - 128)" : "exit \(exitCode)"
+    }
+
     /// Runs the program once.
     public func play(_ stage: LabStage) -> LabPlay {
         let isStall = stage.scenario.isStall
@@ -71,7 +77,7 @@ public struct LabCommand: LabClient {
             let ended = try child.run(threads, stop: stop)
             let outcome: LabOutcome =
                 ended.isTimedOut
-                ? .timedOut : ended.exitCode == 0 ? .accepted : .refused("exit \(ended.exitCode)")
+                ? .timedOut : ended.exitCode == 0 ? .accepted : .refused(word(ended.exitCode))
             var play = LabPlay([outcome])
             play.exitCode = ended.isTimedOut ? nil : ended.exitCode
             play.output = String(decoding: ended.output, as: UTF8.self)

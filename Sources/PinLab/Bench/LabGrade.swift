@@ -66,6 +66,12 @@ public enum LabGrade: Sendable, Hashable {
         let judged = second ?? server
         if server.connections == 0 {
             self = .missed("not run: it never connected")
+        } else if case .refused(let reason?) = outcome, reason.hasPrefix(LabGrade.crash) {
+            self = .missed("it crashed: \(reason)")
+        } else if case .refused = outcome, scenario.mayRefuse, server.handshakes.isEmpty,
+            !scenario.answersWithoutHello
+        {
+            self = .missed("it failed before it began the handshake: nothing was refused")
         } else if scenario.needs.contains(.stapling),
             !server.handshakes.contains(where: \.asksForStatus)
         {
@@ -140,6 +146,11 @@ public enum LabGrade: Sendable, Hashable {
             return .missed("refused" + (reason.map { ": \($0)" } ?? ""))
         }
     }
+}
+
+extension LabGrade {
+    /// How the reason of a client begins that a signal has ended.
+    static let crash = "ended by signal "
 }
 
 extension LabScenario {

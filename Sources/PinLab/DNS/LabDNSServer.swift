@@ -1,3 +1,4 @@
+internal import CHTTPDNSSystem
 public import HTTPDNSNames
 internal import HTTPDNSPlatform
 
@@ -129,7 +130,7 @@ public final class LabDNSServer: Sendable {
             present?.end()
             return
         }
-        let socket = try Descriptor.bound(stream: stream, address: address, port: port.number)
+        let socket = try reclaimed(stream: stream)
         let half = try DNSHalf(socket, state)
         let isStill = halves.withLock { halves in
             guard halves.phase == .started else { return false }
@@ -138,6 +139,27 @@ public final class LabDNSServer: Sendable {
         }
         if isStill { try half.start(stream: stream) }
     }
+
+    /// The port it had. The system may have lent it to a connection of another meanwhile, which gives it
+    /// back: that is waited for.
+    private func reclaimed(stream: Bool) throws(LabError) -> Descriptor {
+        var attempt = 0
+        while true {
+            do throws(LabError) {
+                return try Descriptor.bound(stream: stream, address: address, port: port.number)
+            } catch {
+                attempt += 1
+                guard case .system(_, EADDRINUSE) = error, attempt < Self.reclaims else {
+                    throw error
+                }
+                _ = poll(nil, 0, Self.reclaimPause)
+            }
+        }
+    }
+
+    /// Because: connections of tests live for milliseconds, rarely seconds: five in all.
+    private static let reclaims = 250
+    private static let reclaimPause: Int32 = 20
 
     /// `address:port`, with brackets for IPv6.
     public var endpoint: String { "\(address.uriText):\(port)" }

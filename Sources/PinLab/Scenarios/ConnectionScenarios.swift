@@ -39,7 +39,7 @@ extension LabScenario {
             ),
             needs: [], badssl: [], setting: { _ in }, fault: { $0.fault = .stallsHandshake }),
         LabScenario(
-            name: "plain-http-on-tls-port", group: .connections,
+            name: plain, group: .connections,
             deed: "a plain HTTP answer instead of a handshake",
             expectation: .refuse(
                 "https has no plain form: a portal speaks here", "RFC 9110 §4.2.2",
@@ -48,6 +48,10 @@ extension LabScenario {
     ]
 
     private static let stalled = "stalled-handshake"
+    private static let plain = "plain-http-on-tls-port"
+
+    /// Whether the server reads no ClientHello as one.
+    var answersWithoutHello: Bool { name == LabScenario.plain && fault != nil }
 
     /// True where a client that waits has refused: nothing else ever happens.
     public var isStall: Bool { name == LabScenario.stalled && fault != nil }

@@ -106,6 +106,35 @@ import Testing
         #expect(result.outputText.contains("refused late: the request was sent"))
     }
 
+    @Test func `A command that fails before its handshake, or crashes, has refused nothing`()
+        async throws
+    {
+        for (script, word) in [
+            ("exec 3<>/dev/tcp/{ip}/{port}; exit 1 # {url}", "before it began the handshake"),
+            (
+                "curl -s --resolve {host}:{port}:{ip} {url}; kill -SEGV $$",
+                "crashed: ended by signal 11"
+            ),
+        ] {
+            let result = try await lab(["run", "--only", "wrong-name", "--", "bash", "-c", script])
+            #expect(result.status == 1)
+            #expect(result.outputText.contains(word), "\(result.outputText)")
+        }
+    }
+
+    @Test func `Where the results cannot go is told, and a pipe stays a pipe`() async throws {
+        for option in ["--junit", "--dir"] {
+            let result = try await lab(["run", "--self", "--only", "baseline", option, ""])
+            #expect(result.status == 2)
+        }
+        let directory = try TemporaryDirectory()
+        let pipe = directory.path + "/pipe"
+        let script =
+            "mkfifo '\(pipe)'; cat '\(pipe)' >/dev/null & '\(Tool.path)' lab run --self --only baseline "
+            + "--junit '\(pipe)' >/dev/null && wait && test -p '\(pipe)'"
+        #expect(try await run("bash", ["-c", script]).status == 0)
+    }
+
     @Test func `A command that hangs is stopped`() async throws {
         let script = "exec 3<>/dev/tcp/{ip}/{port}; read -u 3 line"
         let result = try await lab([
