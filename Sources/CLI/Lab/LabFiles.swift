@@ -16,7 +16,7 @@ final class LabFiles: Sendable {
     init(_ directory: String?, authorityPEM: String, console: Console) throws(CommandFault) {
         isOwn = directory == nil
         if let directory {
-            path = directory
+            path = try LabFiles.absolute(directory)
             kept = []
         } else {
             path = try LabFiles.made(console.variable("TMPDIR"))
@@ -50,6 +50,19 @@ final class LabFiles: Sendable {
         do throws(FileFault) { try ReplacedFile.replace(path, with: Array(text.utf8)) } catch {
             throw .usage("\(error)")
         }
+    }
+
+    /// As another program finds it, wherever that one is started.
+    private static func absolute(_ directory: String) throws(CommandFault) -> String {
+        guard let found = realpath(directory, nil) else {
+            throw .usage("--dir \(quoted(directory)): there is no such directory")
+        }
+        defer { free(found) }
+        let path = String(cString: found)
+        guard access(path + "/.", F_OK) == 0 else {
+            throw .usage("--dir \(quoted(directory)) is no directory")
+        }
+        return path == "/" ? "" : path
     }
 
     private static func made(_ parent: String?) throws(CommandFault) -> String {
