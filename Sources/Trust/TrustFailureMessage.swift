@@ -6,8 +6,13 @@ extension TrustFailure {
 
     /// The same with the way to the peer in the first line: `connected to 203.0.113.7, an address
     /// given by google`. The caller's words: no part of a verdict knows an address.
-    package func message(route: String?) -> String {
-        var lines = [route.map { headline(with: $0) } ?? headline]
+    ///
+    /// - Parameters:
+    ///   - route: The way to the peer.
+    ///   - isAsOf: The moment was chosen, and is no reading of this machine's clock.
+    package func message(route: String?, isAsOf: Bool = false) -> String {
+        let head = headline(clock: isAsOf ? "as of" : "now")
+        var lines = [route.map { TrustFailure.joined(head, $0) } ?? head]
         if let detail = facts.detail { lines.append("  Found:            \(detail)") }
         let namesWhoAnswered: [Code] = [.wrongName, .malformedName, .unknownIssuer, .selfSigned]
         if namesWhoAnswered.contains(code), let leaf = facts.chain.first {
@@ -22,39 +27,36 @@ extension TrustFailure {
         }
         lines.append("  Rule:             \(code.rule)")
         lines += TrustFailure.column("Dangerous:", facts.dangerous.map(\.label))
-        lines.append(advice)
-        if code == .noPinMatched { lines += whatToPaste }
+        lines.append(advice(isAsOf: isAsOf))
+        if code == .noPinMatched { lines += whatToReplace }
         return lines.joined(separator: "\n")
     }
 
-    private func headline(with route: String) -> String {
+    private static func joined(_ headline: String, _ route: String) -> String {
         headline.last == "." ? headline.dropLast() + " (\(route))." : headline + " (\(route))"
     }
 
-    /// The entry as it would have to be if the new key is meant: its pin, and what was configured.
-    private var whatToPaste: [String] {
+    /// The entry as it would have to be if the new key is meant.
+    private var whatToReplace: [String] {
         guard let leaf = facts.chain.first, let pattern = facts.pinPattern else { return [] }
-        let pins = ([leaf.pin] + facts.configuredPins).map { "\"\($0)\"" }
-            .joined(separator: ", ")
-        return [
-            "  Policy file:      {\"pattern\": \"\(pattern)\", \"pins\": [\(pins)]}",
-            "  Swift:            try policy.pins.add([\(pins)], for: \"\(pattern)\")",
-        ]
+        let rule = facts.mismatch?.rule ?? PinRule(facts.configuredPins)
+        let replacement = PinReplacement(leaf.pin, in: rule, under: pattern)
+        return TrustFailure.column("Policy file:", [replacement.policyEntry])
+            + TrustFailure.column("Swift:", replacement.swiftLines)
     }
 
-    private var headline: String {
+    private func headline(clock: String) -> String {
         let host = facts.host
         switch code {
         case .noPinMatched: return "No pin matched for \(host)."
-        case .pinsExpired: return "The pins of \(host) have expired\(pinExpiry)."
+        case .pinsExpired: return "The pins of \(host) have expired\(pinExpiry(clock))."
         case .userRootRefused:
             return "The certificate of \(host) leads to a root that was added to this machine."
         case .wrongName: return "The certificate is not for \(host)."
         case .badReferenceName: return "\(host) is not a name a certificate could prove."
         case .malformedName: return "The certificate for \(host) contains a malformed name."
-        case .expired: return "The certificate chain of \(host) has expired\(moment(\.notAfter))."
-        case .notYetValid:
-            return "The certificate chain of \(host) is not valid yet\(moment(\.notBefore))."
+        case .expired: return broken(\.notAfter, "has expired", clock)
+        case .notYetValid: return broken(\.notBefore, "is not valid yet", clock)
         case .unknownIssuer: return "The certificate of \(host) leads to no trusted root."
         case .selfSigned: return "The certificate of \(host) is self-signed and not trusted."
         case .badSignature: return "A signature in the certificate chain of \(host) is wrong."
@@ -80,20 +82,25 @@ extension TrustFailure {
         }
     }
 
-    private var advice: String {
+    private func advice(isAsOf: Bool) -> String {
         switch code {
         case .noPinMatched:
-            "If the key was rotated on purpose, paste one of these; otherwise treat this as "
-                + "interception."
+            "If nobody changed the key on purpose, treat this as interception. If somebody did, "
+                + "replace the entry of \(facts.pinPattern ?? "this host") by:"
         case .pinsExpired:
-            "Renew the pin policy: its rule for \(facts.pinPattern ?? "this host") fails closed. "
-                + "Check this machine's clock, too."
+            "Renew the pin policy: its rule for \(facts.pinPattern ?? "this host") fails closed."
+                + (isAsOf ? "" : " Check this machine's clock, too.")
         case .userRootRefused:
             "A proxy that reads along looks like this. If it may, the rule's userRoots has to say "
                 + "so; nothing was sent to it."
+        case .wrongName where facts.chain.first.map(TrustFailure.namesNobody) ?? false:
+            "The certificate has no name or address in a subjectAltName; reissue it with one. A "
+                + "common name proves nothing."
         case .wrongName:
             "Check that the address belongs to \(facts.host): this is what a hijacked name looks "
                 + "like."
+        case .expired where isAsOf: "The server needs another certificate before then."
+        case .notYetValid where isAsOf: "Until then the server needs another certificate."
         case .expired, .notYetValid:
             "Check this machine's clock; if it is right, the server needs a new certificate."
         case .unknownIssuer, .selfSigned:
@@ -130,17 +137,37 @@ extension TrustFailure {
     }
 
     /// ` (2026-01-01T00:00:00Z; now 2026-…)`.
-    private var pinExpiry: String {
+    private func pinExpiry(_ clock: String) -> String {
         guard let expiry = facts.mismatch?.rule.expiry, let now = facts.now else { return "" }
-        return " (\(expiry.at.iso8601); now \(now.iso8601))"
+        return " (\(expiry.at.iso8601); \(clock) \(now.iso8601))"
     }
 
-    /// ` (2025-01-01T00:00:00Z, now 2026-…)`: the first bound in the chain that `now` breaks.
-    private func moment(_ bound: KeyPath<CertificateFacts, WallTime>) -> String {
-        guard let now = facts.now else { return "" }
-        let broken = facts.chain.map { $0[keyPath: bound] }
-            .first { bound == \.notAfter ? $0 < now : now < $0 }
-        return broken.map { " (\($0.iso8601); now \(now.iso8601))" } ?? ""
+    /// `The certificate of … has expired (2025-01-01T00:00:00Z; now 2026-…).`: the first of the chain
+    /// whose bound `now` breaks, by its subject where it is an authority's.
+    private func broken(
+        _ bound: KeyPath<CertificateFacts, WallTime>, _ words: String, _ clock: String
+    ) -> String {
+        let now = facts.now
+        let found = facts.chain.firstIndex { certificate in
+            guard let now else { return false }
+            let moment = certificate[keyPath: bound]
+            return bound == \.notAfter ? moment < now : now < moment
+        }
+        guard let found, let now else {
+            return "The certificate chain of \(facts.host) \(words)."
+        }
+        let certificate = facts.chain[found]
+        let subject = TrustFailure.shown(subject: certificate.subject)
+        let whose =
+            found == 0
+            ? "The certificate of \(facts.host)"
+            : "The authority \(subject) in the chain of \(facts.host)"
+        let moment = certificate[keyPath: bound].iso8601
+        return "\(whose) \(words) (\(moment); \(clock) \(now.iso8601))."
+    }
+
+    private static func namesNobody(_ certificate: CertificateFacts) -> Bool {
+        certificate.dnsNames.isEmpty && certificate.ipAddresses.isEmpty
     }
 
     private static func line(_ certificate: CertificateFacts) -> String {

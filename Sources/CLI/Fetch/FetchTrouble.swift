@@ -1,5 +1,6 @@
 package import HTTPDNSExchange
 internal import HTTPDNSLookup
+internal import HTTPDNSTrust
 
 /// Why a request has no usable answer, in the words of the tool.
 package struct FetchTrouble: Error, Sendable, Hashable {
@@ -16,7 +17,11 @@ package struct FetchTrouble: Error, Sendable, Hashable {
 
     package init(_ failure: ExchangeFailure) {
         label = failure.label
-        message = failure.description
+        var isOfAuthority = false
+        if case .untrusted(let refusal) = failure.cause {
+            isOfAuthority = [.unknownIssuer, .selfSigned].contains(refusal.code)
+        }
+        message = failure.description + (isOfAuthority ? "\n" + PeerVerdict.rootHint : "")
         code = FetchTrouble.exitCode(failure)
     }
 

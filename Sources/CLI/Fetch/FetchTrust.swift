@@ -3,7 +3,7 @@ internal import HTTPDNSTrust
 
 extension OptionRule {
     static let cert = OptionRule(
-        "cert", value: "FILE", "present this certificate (PEM) to the URL's host, if it asks")
+        "cert", value: "FILE", "present this certificate (PEM) to the host, if it asks")
     static let key = OptionRule(
         "key", value: "FILE", "its private key (PEM); else the key is in the file of --cert")
     static let keyPassEnv = OptionRule(
@@ -28,7 +28,7 @@ extension OptionRule {
     ]
 }
 
-/// What `fetch` is told about trust besides roots and pins.
+/// What `fetch` and `verify` are told about trust besides roots and pins.
 enum FetchTrust {
     /// - Throws: ``CommandFault``: the option at fault.
     static func apply(

@@ -17,7 +17,7 @@ final class LabFiles: Sendable {
         isOwn = directory == nil
         if let directory {
             guard !directory.isEmpty else { throw .usage("--dir needs the name of a directory") }
-            path = directory
+            path = try LabFiles.absolute(directory)
             kept = []
         } else {
             path = try LabFiles.made(console.variable("TMPDIR"))
@@ -51,6 +51,19 @@ final class LabFiles: Sendable {
         do throws(FileFault) { try ReplacedFile.replace(path, with: Array(text.utf8)) } catch {
             throw .usage("\(error)")
         }
+    }
+
+    /// As another program finds it, wherever that one is started.
+    private static func absolute(_ directory: String) throws(CommandFault) -> String {
+        guard let found = realpath(directory, nil) else {
+            throw .usage("--dir \(quoted(directory)): there is no such directory")
+        }
+        defer { free(found) }
+        let path = String(cString: found)
+        guard access(path + "/.", F_OK) == 0 else {
+            throw .usage("--dir \(quoted(directory)) is no directory")
+        }
+        return path == "/" ? "" : path
     }
 
     private static func made(_ parent: String?) throws(CommandFault) -> String {

@@ -66,28 +66,65 @@ enum LabRendering {
     /// Because: the longest code with the word before it; a client's own words may be a page.
     private static let shownCharacters = 48
 
+    /// What passed, a line for what was left out in each group, and what was missed at the end, where
+    /// it is seen.
     static func table(_ results: [LabResult], _ paint: Paint) -> [String] {
         var table = TextTable(["GRADE", "SCENARIO", "MUST", "DID", "WHY"])
-        for result in results {
-            let expectation = result.scenario.expectation
-            let did = result.play?.outcomes.map(short).joined(separator: ", ") ?? "-"
-            let why =
-                switch result.grade {
-                case .passed: expectation.why
-                case .missed(let text): "\(text); \(expectation.why) (\(expectation.rule))"
-                case .notCovered(let text), .notServed(let text): text
-                }
-            table.add([
-                grade(result.grade), result.scenario.name, expectation.verdict.rawValue, did,
-                why.printable,
-            ])
+        var grades: [LabGrade?] = [nil]
+        let passed = results.filter { $0.grade == .passed }
+        let missed = results.filter { $0.grade.label == "missed" }
+        for result in passed {
+            table.add(cells(result))
+            grades.append(result.grade)
         }
-        return zip(table.lines(paint), [LabGrade?.none] + results.map(\.grade)).map { line, grade in
+        for row in leftOut(results) {
+            table.add([grade(row.grade), row.what, "", "", row.why.printable])
+            grades.append(row.grade)
+        }
+        for result in missed {
+            table.add(cells(result))
+            grades.append(result.grade)
+        }
+        return zip(table.lines(paint), grades).map { line, grade in
             switch grade {
             case .missed: paint.red(line)
             case .notCovered, .notServed: paint.dim(line)
             case .passed, nil: line
             }
+        }
+    }
+
+    private static func cells(_ result: LabResult) -> [String] {
+        let expectation = result.scenario.expectation
+        let did = result.play?.outcomes.map(short).joined(separator: ", ") ?? "-"
+        let why =
+            result.grade.detail.map { "\($0); \(expectation.why) (\(expectation.rule))" }
+            ?? expectation.why
+        return [
+            grade(result.grade), result.scenario.name, expectation.verdict.rawValue, did,
+            why.printable,
+        ]
+    }
+
+    /// `14 of pins`, and why: the scenarios of a group that were left out for one reason; one alone
+    /// has its name.
+    private static func leftOut(
+        _ results: [LabResult]
+    ) -> [(grade: LabGrade, what: String, why: String)] {
+        var rows: [(grade: LabGrade, group: String, names: [String], why: String)] = []
+        for result in results where result.grade.isSkipped {
+            let group = result.scenario.group.rawValue
+            let why = result.grade.detail ?? ""
+            let same = rows.firstIndex { $0.grade == result.grade && $0.group == group }
+            if let same {
+                rows[same].names.append(result.scenario.name)
+            } else {
+                rows.append((result.grade, group, [result.scenario.name], why))
+            }
+        }
+        return rows.map { row in
+            let isOne = row.names.count == 1
+            return (row.grade, isOne ? row.names[0] : "\(row.names.count) of \(row.group)", row.why)
         }
     }
 

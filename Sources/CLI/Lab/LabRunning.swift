@@ -68,7 +68,34 @@ struct LabRunning {
         }
         command.timeoutMilliseconds = timeoutMilliseconds
         command.proxy = proxy?.url
+        guard command.namesRoute else {
+            throw .usage(
+                "the command has neither {ip} nor {proxy}: it would look the names up in DNS; tell "
+                    + "it the address, or give --proxy")
+        }
+        guard words.first.map(isProgram) ?? false else {
+            throw .usage(
+                "cannot run \(quoted(words.first ?? "")): there is no such program"
+                    + (words.first?.contains("/") == true ? "" : " on PATH"))
+        }
         return command
+    }
+
+    /// Whether there is something to run, as execvp looks for it.
+    private func isProgram(_ word: String) -> Bool {
+        // A placeholder is filled in later.
+        if word.contains("/") || word.contains("{") {
+            return word.contains("{") || LabRunning.isExecutable(word)
+        }
+        let path = console.variable("PATH") ?? "/bin:/usr/bin"
+        return path.split(separator: ":", omittingEmptySubsequences: false).contains { folder in
+            LabRunning.isExecutable((folder.isEmpty ? "." : folder) + "/" + word)
+        }
+    }
+
+    private static func isExecutable(_ path: String) -> Bool {
+        // A directory can be executed, too, but not run.
+        access(path, X_OK) == 0 && access(path + "/.", F_OK) != 0
     }
 
     private func played(

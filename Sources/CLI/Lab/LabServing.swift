@@ -18,7 +18,9 @@ struct LabServing {
         var named: [LabScenario] = []
         for name in arguments.words.dropFirst() {
             do throws(LabError) { named.append(try LabScenario.named(name)) } catch {
-                throw .unknown("scenario", name, known: LabScenario.all.map(\.name))
+                let fault = CommandFault.unknown(
+                    "scenario", name, known: LabScenario.all.map(\.name))
+                throw .usage(fault.message + "; \"httpdns lab list\" names them all")
             }
         }
         if arguments.has(.noFault) { named = named.map(\.repaired) }

@@ -16,6 +16,8 @@ struct PeerVerdict: Sendable {
     /// `TLSv1.3`, and the cipher.
     var version: String?
     var cipher: String?
+    /// The moment was given by `--at`.
+    var isAsOf = false
     let result: Result<VerifiedPeer, Trouble>
 
     /// Why there is no proof.
@@ -41,6 +43,16 @@ struct PeerVerdict: Sendable {
         case .failure(.unreached): []
         }
     }
+
+    /// The message of a refusal, with what this tool can do about it.
+    func message(_ failure: TrustFailure) -> String {
+        let message = failure.message(route: route, isAsOf: isAsOf)
+        let isOfAuthority = [TrustFailure.Code.unknownIssuer, .selfSigned].contains(failure.code)
+        return isOfAuthority ? message + "\n" + PeerVerdict.rootHint : message
+    }
+
+    /// For an authority of one's own.
+    static let rootHint = "Roots of your own are given by --cacert FILE."
 
     /// How the peer was reached, for a message: `connected to 127.0.0.1:443, given by google`.
     var route: String? {
@@ -104,9 +116,11 @@ struct PeerCheck {
             console.note("\(target.description): \(list), given by \(found.giver)")
         }
         let milliseconds = Int64(timeout / .milliseconds(1))
-        return await PeerCheck.offPool {
+        var verdict = await PeerCheck.offPool {
             PeerCheck.judge(target, found, verifier, milliseconds: milliseconds)
         }
+        verdict.isAsOf = arguments.has(.at)
+        return verdict
     }
 
     private struct Addresses: Sendable {

@@ -88,8 +88,17 @@ enum PinsCheck {
         switch verdict.result {
         case .success(let peer):
             console.print("\(verdict.subject): \(word): \(peer.pinning.phrase)")
+            if case .mismatched = peer.pinning {
+                for (number, certificate) in peer.chain.enumerated() {
+                    let title = number == 0 ? "Verified chain:  " : "                 "
+                    let subject = certificate.subject.isEmpty ? "(no subject)" : certificate.subject
+                    console.print(
+                        "  \(title) \(certificate.pin)  \(subject.prefix(400).description.printable)"
+                    )
+                }
+            }
         case .failure(.untrusted(let failure)):
-            let message = failure.message(route: verdict.route)
+            let message = verdict.message(failure)
                 .split(separator: "\n").map { String($0).printable }
             console.print("\(verdict.subject): \(word): \(message.joined(separator: "\n"))")
         case .failure(.unreached(_, let why, _)): console.note("\(verdict.subject): \(why)")
@@ -98,9 +107,6 @@ enum PinsCheck {
             console.print("  " + paint.yellow("warning") + ": " + warning)
         }
     }
-}
-
-extension String {
 }
 
 /// What makes a rule that holds today brittle.

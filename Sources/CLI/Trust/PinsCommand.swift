@@ -5,13 +5,16 @@ extension Command {
     package static let pins = Command(
         "pins", summary: "SPKI pins: compute, test, plan a rotation",
         usage: "show|check|plan HOST|FILE…",
-        options: PeerCheck.options + [.policy, .next],
+        options: PeerCheck.options + [.policy, .next, .planHost],
         details: details
     ) { (arguments, console) throws(CommandFault) in
         guard let verb = arguments.words.first else {
             throw .usage("one of show, check or plan is missing: httpdns pins show HOST")
         }
         let words = Array(arguments.words.dropFirst())
+        guard verb == "plan" || !arguments.has(.planHost) else {
+            throw .usage("--host belongs to pins plan")
+        }
         switch verb {
         case "show": return try await PinsShow.run(words, arguments, console)
         case "check": return try await PinsCheck.run(words, arguments, console)
@@ -47,7 +50,10 @@ extension Command {
         pins plan --policy FILE --next FILE…
                whether clients that hold the policy survive the change to the certificates or keys
                of --next: by which pin, or not; and whether a backup is left then. --at is the day
-               of the change; with --cacert the next chain is completed up to its root
+               of the change, on which the certificates must be valid; with --cacert the next
+               chain is completed up to its root. A certificate is held against the patterns of
+               its names; a bare key says for whom it is nowhere and is held against every
+               pattern. --host NAME asks for that host alone
 
         The form of a policy file is told in docs/pin-policy.md.
 
@@ -57,6 +63,7 @@ extension Command {
           httpdns pins check --policy pins.json api.example.com www.example.com
           httpdns pins check --policy pins.json shop.example --connect 192.0.2.7 --cacert ca.pem
           httpdns pins plan --policy pins.json --next new-chain.pem --at 2027-01-31
+          httpdns pins plan --policy pins.json --next key.pub --host api.example.com
         """
     }
 }

@@ -11,9 +11,13 @@ enum PinsPlan {
     private struct Next {
         let file: String
         /// Pins that the verified chain will have, each with the name of its certificate.
-        let keys: [(pin: Pin, name: String)]
+        var keys: [(pin: Pin, name: String)]
         /// Nil where the file has no certificate: it may be for any host.
         let leaf: CertificateFacts?
+        /// Which certificate is not valid on the day of the change, and why.
+        var undated: String?
+        /// Certificates of the file that are not valid then, and may not matter.
+        var remarks: [String] = []
     }
 
     private struct Outlook {
@@ -40,16 +44,47 @@ enum PinsPlan {
         var chains: [Next] = []
         for file in files { chains.append(try next(file, arguments, at: moment)) }
         var outlooks: [Outlook] = []
-        for pattern in pins.patterns {
-            guard let rule = pins.rule(under: pattern) else { continue }
-            let applying = chains.filter { speaks($0, for: pattern) }
-            outlooks.append(outlook(pattern, rule, applying, at: moment))
+        if arguments.has(.planHost) {
+            for text in arguments.values(.planHost) {
+                let host = try PeerTarget.host(text)
+                outlooks.append(try outlook(of: host, pins, chains, at: moment))
+            }
+        } else {
+            for pattern in pins.patterns {
+                guard let rule = pins.rule(under: pattern) else { continue }
+                let applying = chains.filter { speaks($0, for: pattern) }
+                outlooks.append(outlook(pattern, rule, applying, at: moment))
+            }
+            for chain in chains where !pins.patterns.contains(where: { speaks(chain, for: $0) }) {
+                console.note("note: \(chain.file) is for no host of the policy")
+            }
         }
         for outlook in outlooks { report(outlook, arguments, console) }
-        for chain in chains where !pins.patterns.contains(where: { speaks(chain, for: $0) }) {
-            console.note("note: \(chain.file) is for no host of the policy")
-        }
         return outlooks.allSatisfy(\.survives) ? .succeeded : .negative
+    }
+
+    /// For one host, under the rule that speaks for it.
+    private static func outlook(
+        of host: Host, _ pins: PinSet, _ chains: [Next], at moment: WallTime
+    ) throws(CommandFault) -> Outlook {
+        guard let match = pins.match(for: host) else {
+            throw CommandFault("no pattern of the policy matches \(host)", code: .negative)
+        }
+        guard let rule = match.rule else {
+            throw CommandFault("\(host) has no pins: \(match.pattern) is exempt", code: .negative)
+        }
+        let applying = chains.filter { next in
+            guard let leaf = next.leaf else { return true }
+            if case .matched = NameMatcher().match(host, leaf) { return true }
+            return false
+        }
+        var outlook = outlook(match.pattern, rule, applying, at: moment)
+        if applying.isEmpty {
+            outlook.survives = false
+            outlook.files = chains.map(\.file)
+            outlook.reason = "nothing that comes next is for \(host)"
+        }
+        return outlook
     }
 
     private static func next(
@@ -58,23 +93,54 @@ enum PinsPlan {
         let found = try PinFile.keys(file)
         let certificates = found.compactMap(\.certificate)
         var keys = found.map { ($0.pin, $0.subject.isEmpty ? $0.kind.rawValue : $0.subject) }
-        let leaf = certificates.first.flatMap { try? CertificateReader.facts(of: $0) }
+        let facts = certificates.map { try? CertificateReader.facts(of: $0) }
+        let leaf = facts.first ?? nil
+        var next = Next(file: file, keys: [], leaf: leaf)
+        next.undated = leaf.flatMap { PinsPlan.undated($0, at: moment) }.map { "\(file) \($0)" }
+        next.remarks = facts.dropFirst().compactMap { $0 }.compactMap { certificate in
+            PinsPlan.undated(certificate, at: moment).map {
+                "\(certificate.subject.prefix(200)) of \(file) \($0)"
+            }
+        }
         if let first = certificates.first, let leaf, arguments.has(.cacert) {
             let policy = TrustPolicy(roots: arguments.value(.cacert).map { .file($0) } ?? .system)
             let chains: ChainVerifier
             do throws(TrustSetupError) { chains = try ChainVerifier(policy: policy) } catch {
                 throw .usage("\(error)")
             }
-            let within = max(leaf.notBefore, min(moment, leaf.notAfter))
             let evidence = chains.evidence(
                 leaf: first, intermediates: Array(certificates.dropFirst()), host: nil,
-                time: within)
-            if let refusal = evidence.refusal {
+                time: max(leaf.notBefore, min(moment, leaf.notAfter)))
+            if let refusal = evidence.refusal,
+                [TrustFailure.Code.expired, .notYetValid].contains(refusal.code)
+            {
+                // The leaf is judged above: what has ended is above it in the chain.
+                next.undated =
+                    next.undated
+                    ?? "an authority of \(file) is not valid on \(PinsPlan.day(of: moment)): "
+                    + refusal.detail
+            } else if let refusal = evidence.refusal {
                 throw .usage("\(quoted(file)) leads to no root of --cacert: \(refusal.detail)")
             }
             keys = evidence.chain.map { ($0.pin, $0.subject) }
         }
-        return Next(file: file, keys: keys.map { (pin: $0.0, name: $0.1) }, leaf: leaf)
+        next.keys = keys.map { (pin: $0.0, name: $0.1) }
+        return next
+    }
+
+    /// `is not valid on 2027-06-15 (until 2027-02-28)`; nil where it is valid then.
+    private static func undated(_ certificate: CertificateFacts, at moment: WallTime) -> String? {
+        let isOver = certificate.notAfter < moment
+        guard isOver || moment < certificate.notBefore else { return nil }
+        let bound = isOver ? certificate.notAfter : certificate.notBefore
+        // Days are enough where they differ.
+        let isSameDay = day(of: bound) == day(of: moment)
+        let text = { (time: WallTime) in isSameDay ? time.iso8601 : day(of: time) }
+        return "is not valid on \(text(moment)) (\(isOver ? "until" : "from") \(text(bound)))"
+    }
+
+    private static func day(of moment: WallTime) -> String {
+        moment.iso8601.prefix { $0 != "T" }.description
     }
 
     /// Whether what comes next may be for hosts of a pattern.
@@ -101,6 +167,13 @@ enum PinsPlan {
             outlook.reason = "nothing that comes next is for it"
             return outlook
         }
+        // No rule of pins lets a certificate pass that is not valid.
+        if let undated = applying.lazy.compactMap(\.undated).first {
+            outlook.survives = false
+            outlook.reason = undated
+            return outlook
+        }
+        outlook.warnings = applying.flatMap(\.remarks)
         if let expiry = rule.expiry, expiry.at < moment {
             outlook.survives = expiry.then != .failClosed || rule.enforcement == .reportOnly
             outlook.reason = "its pins end before, at \(expiry.at.iso8601): \(expiry.then.rawValue)"
@@ -158,7 +231,7 @@ enum PinsPlan {
             ? paint.dim("untouched") : outlook.survives ? paint.green("yes") : paint.red("NO")
         console.print("\(outlook.pattern): \(word): \(outlook.reason.printable)")
         for warning in outlook.warnings {
-            console.print("  " + paint.yellow("warning") + ": " + warning)
+            console.print("  " + paint.yellow("warning") + ": " + warning.printable)
         }
     }
 }

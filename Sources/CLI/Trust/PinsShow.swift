@@ -72,7 +72,7 @@ enum PinsShow {
         switch verdict.result {
         case .success: break
         case .failure(.untrusted(let failure)):
-            let first = failure.message(route: verdict.route).split(separator: "\n").first
+            let first = verdict.message(failure).split(separator: "\n").first
             trouble =
                 "not trusted: \(first ?? "") These are the keys of whoever answered."
         case .failure(.unreached(_, let why, _)): trouble = why

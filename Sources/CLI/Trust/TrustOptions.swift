@@ -10,6 +10,9 @@ extension OptionRule {
     static let chain = OptionRule(
         "chain", value: "FILE", "judge these certificates (PEM, leaf first) instead; - is input")
     static let host = OptionRule("host", value: "NAME", "whom the chain of --chain has to prove")
+    static let planHost = OptionRule(
+        "host", value: "NAME", isRepeatable: true,
+        "plan for this host alone: what comes next is for it, whatever else the policy has")
     static let starttls = OptionRule(
         "starttls", value: "none", "TLS from the first octet, the only way there is yet")
     static let verifyPin = OptionRule(
@@ -29,6 +32,9 @@ struct PeerTarget: Sendable, Hashable {
 
     /// - Throws: ``CommandFault``.
     init(_ text: String) throws(CommandFault) {
+        if let word = PeerTarget.hostOfURL(text) {
+            throw .usage("\(quoted(url: text)) is a URL; write \(word.printable)")
+        }
         let (name, port) = try PeerTarget.split(text)
         self.port = port ?? Port.https
         host = try PeerTarget.host(name)
@@ -59,6 +65,14 @@ struct PeerTarget: Sendable, Hashable {
             throw .usage(
                 "--connect \(quoted(text)): \(error); write IP, IP:PORT or [IPv6]:PORT")
         }
+    }
+
+    /// `h:p` of `https://user@h:p/path`; nil for what is no URL.
+    private static func hostOfURL(_ text: String) -> String? {
+        guard let slashes = text.firstRange(of: "://") else { return nil }
+        let authority = text[slashes.upperBound...].prefix { !"/?#".contains($0) }
+        let word = authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
+        return word.isEmpty ? "HOST[:PORT]" : String(word)
     }
 
     /// `[v6]:port`, `v6`, `name:port`, `name`.

@@ -10,7 +10,7 @@ extension PinOutcome {
         case .exempt(let pattern): "none: \(pattern) is exempt"
         case .matched(let pin, let pattern): "\(pin) matched (\(pattern))"
         case .mismatched(let mismatch):
-            "NONE MATCHED, and \(mismatch.pattern) only reports: "
+            "NONE MATCHED, and \(mismatch.pattern) only reports; configured pins: "
                 + mismatch.rule.sortedPins.map(\.description).joined(separator: ", ")
         case .lapsed(let pattern, let moment):
             "none: those of \(pattern) ended \(moment.iso8601)"
@@ -57,8 +57,16 @@ enum VerdictRendering {
                 paint.green("trusted") + ": \(verdict.host) is \(peer.matchedName.printable) of "
                     + "the certificate, until \(peer.validUntil.iso8601)\(root)")
             lines.append("pins: " + peer.pinning.phrase)
+            lines.append("revocation: " + peer.revocation.summary.printable)
+            if peer.transparency.status != .off {
+                lines.append("transparency: " + peer.transparency.summary.printable)
+            }
+            if !peer.dangerous.isEmpty {
+                let options = peer.dangerous.map(\.label).joined(separator: ", ")
+                lines.append(paint.red("DANGEROUS") + ": " + options)
+            }
         case .failure(.untrusted(let failure)):
-            let message = failure.message(route: verdict.route)
+            let message = verdict.message(failure)
                 .split(separator: "\n", omittingEmptySubsequences: false).map { $0.description }
             lines.append(paint.red("not trusted") + ": " + (message.first ?? "").printable)
             lines += message.dropFirst().map(\.printable)
@@ -126,6 +134,9 @@ enum VerdictRendering {
         object["validUntil"] = text(peer?.validUntil.iso8601)
         object["root"] = text(peer?.root.rawValue)
         object["pinning"] = peer.map { json($0.pinning) } ?? .null
+        object["revocation"] = peer.map { FetchRendering.revocation($0.revocation) } ?? .null
+        object["transparency"] = peer.map { FetchRendering.transparency($0.transparency) } ?? .null
+        object["dangerous"] = FetchRendering.dangerous(dangerous(verdict))
         object["error"] = error(verdict)
         return .object(object)
     }
@@ -139,11 +150,23 @@ enum VerdictRendering {
         object["subject"] = text(subject)
         object["trusted"] = false
         object["chain"] = []
-        for name in ["name", "validUntil", "root", "pinning"] { object[name] = .null }
+        for name in ["name", "validUntil", "root", "pinning", "revocation", "transparency"] {
+            object[name] = .null
+        }
+        object["dangerous"] = []
         object["error"] = [
             "code": "usage", "rule": nil, "message": .string(fault.message),
         ]
         return .object(object)
+    }
+
+    /// What is set for the host, needed or not.
+    private static func dangerous(_ verdict: PeerVerdict) -> [DangerousOptions.Option] {
+        switch verdict.result {
+        case .success(let peer): peer.dangerous
+        case .failure(.untrusted(let failure)): failure.facts.dangerous
+        case .failure(.unreached): []
+        }
     }
 
     private static func error(_ verdict: PeerVerdict) -> JSONValue {
@@ -152,7 +175,7 @@ enum VerdictRendering {
         case .failure(.untrusted(let failure)):
             [
                 "code": .string(failure.label), "rule": .string(failure.code.rule),
-                "message": .string(failure.message(route: verdict.route)),
+                "message": .string(verdict.message(failure)),
             ]
         case .failure(.unreached(let label, let why, _)):
             ["code": .string(label), "rule": nil, "message": .string(why)]

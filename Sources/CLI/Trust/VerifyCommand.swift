@@ -8,7 +8,8 @@ extension Command {
     package static let verify = Command(
         "verify", summary: "judge a certificate chain, print it and its pins",
         usage: "HOST[:PORT] | --chain FILE --host NAME",
-        options: PeerCheck.options + [.verifyPin, .chain, .host, .starttls],
+        options: PeerCheck.options + [.verifyPin, .chain, .host, .starttls]
+            + OptionRule.fetchTrust,
         details: details
     ) { (arguments, console) throws(CommandFault) in
         let verdict =
@@ -49,13 +50,22 @@ extension Command {
         let arguments = configuration.applied(to: arguments, of: "verify")
         let target = try PeerTarget(text)
         return try await PeerCheck(arguments, configuration, console).verdict(
-            on: target, under: try arguments.trustPolicy(for: target.host))
+            on: target, under: try policy(arguments, for: target.host, console))
+    }
+
+    private static func policy(
+        _ arguments: ParsedArguments, for host: Host, _ console: Console
+    ) throws(CommandFault) -> TrustPolicy {
+        var policy = try arguments.trustPolicy(for: host)
+        try FetchTrust.apply(arguments, for: host, console, to: &policy)
+        return policy
     }
 
     private static func fileVerdict(
         _ file: String, _ arguments: ParsedArguments, _ console: Console
     ) throws(CommandFault) -> PeerVerdict {
-        for rule in [OptionRule.connect, .resolver] where arguments.has(rule) {
+        for rule in [OptionRule.connect, .resolver, .cert, .key, .keyPassEnv]
+        where arguments.has(rule) {
             throw .usage("--\(rule.name) means nothing with --chain: nobody is connected to")
         }
         if let word = arguments.words.first {
@@ -71,14 +81,16 @@ extension Command {
         }
         let moment = try arguments.moment()
         let verifier = try PeerCheck.verifier(
-            try arguments.trustPolicy(for: host), at: moment)
+            try policy(arguments, for: host, console), at: moment)
         do throws(TrustFailure) {
             let peer = try verifier.verify(
                 leaf: leaf, intermediates: Array(certificates.dropFirst()), host: host,
                 at: moment ?? SystemWallClock().now())
             return PeerVerdict(subject: file, host: host, result: .success(peer))
         } catch {
-            return PeerVerdict(subject: file, host: host, result: .failure(.untrusted(error)))
+            return PeerVerdict(
+                subject: file, host: host, isAsOf: moment != nil,
+                result: .failure(.untrusted(error)))
         }
     }
 
@@ -89,7 +101,9 @@ extension Command {
         built; then the verdict, and on refusal the rule that is broken and what to do. Identity is
         HOST's, whatever --connect or a resolver says about the address.
 
-        One --pin is enough here: it is for this run alone.
+        One --pin is enough here: it is for this run alone. What was found out about revocation is
+        always said; nothing is fetched for it: a list is given by --crl, a staple comes from the
+        peer, --revocation required refuses where neither clears the certificate.
 
         Examples:
           httpdns verify www.example.com
@@ -97,6 +111,7 @@ extension Command {
           httpdns verify shop.example --connect 192.0.2.7:8443 --cacert ca.pem
           httpdns verify shop.example --resolver https://dns.example/dns-query
           httpdns verify --chain new.pem --host shop.example --at 2027-01-31
+          httpdns verify --chain new.pem --host shop.example --crl issuer.crl.pem
 
         error.code with --json: that of the verdict (wrong_name, unknown_issuer, expired,
         no_pin_matched, …: exit 1), cannot_connect, timed_out, handshake_failed (exit 9), those of

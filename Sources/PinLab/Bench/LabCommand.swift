@@ -45,6 +45,12 @@ public struct LabCommand: LabClient {
     /// Whether it says where to go; without that no scenario can be told from another.
     public var namesTarget: Bool { has("{url}") || has("{host}") || has("{port}") }
 
+    /// Whether it says how to get there: the names are in no DNS.
+    public var namesRoute: Bool {
+        has("{ip}") || has("{proxy}") || proxy != nil
+            || ["127.0.0.1", "localhost", "[::1]"].contains(where: has)
+    }
+
     /// Why the scenario would say nothing about this program; nil: it is to be played.
     public func excuse(for scenario: LabScenario) -> String? {
         if scenario.needs.contains(.sequence) {

@@ -195,6 +195,50 @@ import Testing
         #expect(untouched.errorText.contains("is for no host of the policy"))
     }
 
+    @Test func `A plan knows when the next certificate is not valid`() async throws {
+        let files = try TemporaryDirectory()
+        let next = try TestAuthority("Root").leaf(["a.example.test"], commonName: "Next")
+        try files.write("next.pem", try next.chainPEM)
+        let policy = Self.policy(["\(next.pin)", Self.stranger])
+        let arguments = ["--next", files.path + "/next.pem"]
+        #expect(try await Self.plan(files, policy, arguments).status == 0)
+        for (day, word) in [("2099-06-15", "until"), ("1999-06-15", "from")] {
+            let plan = try await Self.plan(files, policy, arguments + ["--at", day])
+            #expect(plan.status == 1)
+            let reason = try #require(try plan.object["reason"]?.string)
+            #expect(reason.contains("next.pem is not valid on \(day) (\(word) "), "\(reason)")
+        }
+    }
+
+    @Test func `A plan for one host leaves the other patterns out`() async throws {
+        let files = try TemporaryDirectory()
+        let next = try TestAuthority("Root").leaf(["a.example.test"], commonName: "Next")
+        try files.write("key.pem", next.certificatePEM)
+        let made = try await run(
+            "sh",
+            ["-c", "cd '\(files.path)' && openssl x509 -in key.pem -pubkey -noout > key.pub"])
+        #expect(made.status == 0)
+        let policy = """
+            {"version": 1, "hosts": [
+              {"pattern": "a.example.test", "pins": ["\(next.pin)", "\(Self.stranger)"]},
+              {"pattern": "b.example.test", "allowSolePin": true, "pins": ["\(Self.stranger)"]}]}
+            """
+        let key = ["--next", files.path + "/key.pub"]
+        #expect(try await Self.plan(files, policy, key).status == 1)
+        let one = try await Self.plan(files, policy, key + ["--host", "a.example.test"])
+        #expect(one.status == 0, "\(one.outputText)\(one.errorText)")
+        #expect(try one.object["pattern"] == "a.example.test")
+        let other = try await Self.plan(files, policy, key + ["--host", "b.example.test"])
+        #expect(other.status == 1)
+        let foreign = try await Self.plan(
+            files, policy, ["--next", files.path + "/key.pem", "--host", "b.example.test"])
+        #expect(foreign.status == 1)
+        #expect(foreign.outputText.contains("nothing that comes next is for b.example.test"))
+        let unknown = try await Self.plan(files, policy, key + ["--host", "c.example.test"])
+        #expect(unknown.status == 1)
+        #expect(unknown.errorText.contains("no pattern of the policy matches"))
+    }
+
     @Test(arguments: ["show", "check", "plan"])
     func `A command that cannot begin has the keys of its results`(verb: String) async throws {
         let result = try await httpdns(

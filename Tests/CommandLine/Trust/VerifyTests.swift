@@ -125,6 +125,7 @@ import Testing
 
     @Test(arguments: [
         (["verify"], "a host is missing"), (["verify", "a", "b"], "one host at a time"),
+        (["verify", "https://h.example:8443/x"], "is a URL; write h.example:8443"),
         (["verify", "a b"], "is not a host"), (["verify", "a:0"], "a port from 1 to 65535"),
         (["verify", "a", "--connect", "b"], "write IP, IP:PORT"),
         (["verify", "a", "--at", "soon"], "is not a time"),

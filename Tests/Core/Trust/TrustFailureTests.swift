@@ -33,10 +33,10 @@ import Testing
                                     sha256/CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=   \
                 (**.example.com)
                   Rule:             RFC 7469 §2.6
-                If the key was rotated on purpose, paste one of these; otherwise treat this as \
-                interception.
+                If nobody changed the key on purpose, treat this as interception. If somebody did, \
+                replace the entry of **.example.com by:
                   Policy file:      {"pattern": "**.example.com", "pins": [\(pins)]}
-                  Swift:            try policy.pins.add([\(pins)], for: "**.example.com")
+                  Swift:            try settings.trust.pins.add([\(pins)], for: "**.example.com")
                 """)
     }
 
@@ -65,6 +65,46 @@ import Testing
     @Test func `an expiry shows the date that passed and the clock`() throws {
         let message = TrustFailure(code: .expired, facts: try Self.facts()).description
         #expect(message.contains("(2027-01-15T07:59:50Z; now 2027-01-15T08:00:00Z)"))
+        #expect(message.hasPrefix("The authority (no subject) in the chain of api.example.com has"))
+        #expect(message.contains("clock"))
+        var facts = try Self.facts()
+        facts.chain[0].notAfter = WallTime(secondsSince1970: 0)
+        let failure = TrustFailure(code: .expired, facts: facts)
+        let planned = failure.message(route: nil, isAsOf: true)
+        #expect(
+            planned.hasPrefix(
+                "The certificate of api.example.com has expired (1970-01-01T00:00:00Z; as of 2027-"))
+        #expect(!planned.contains("clock"))
+    }
+
+    @Test func `what to replace keeps all that the rule says`() throws {
+        var rule = PinRule([TrustFixtures.pin(4), TrustFixtures.pin(8)])
+        rule.expiry = PinRule.Expiry(at: TrustFixtures.now, then: .failClosed)
+        rule.userRoots = .pinsWaived
+        rule.reportURIs = ["https://reports.example.net/\"pins"]
+        var facts = try Self.facts()
+        facts.pinPattern = "**.example.com"
+        facts.mismatch = PinMismatch(
+            pattern: try HostPattern("**.example.com"), rule: rule)
+        let message = TrustFailure(code: .noPinMatched, facts: facts).description
+        for part in [
+            #""expires": "2027-01-15T08:00:00Z", "whenExpired": "fail-closed""#,
+            #""userRoots": "pins-waived", "reportTo": ["https://reports.example.net/\"pins"]}"#,
+            "rule.expiry = PinRule.Expiry(at: WallTime(secondsSince1970: 1800000000), then: "
+                + ".failClosed)", "rule.userRoots = .pinsWaived",
+            #"try settings.trust.pins.add(rule, for: HostPattern("**.example.com"))"#,
+        ] {
+            #expect(message.contains(part), "\(message)")
+        }
+    }
+
+    @Test func `a certificate without names is to be reissued`() throws {
+        var facts = try Self.facts()
+        facts.chain[0].dnsNames = []
+        facts.chain[0].ipAddresses = []
+        let message = TrustFailure(code: .wrongName, facts: facts).description
+        #expect(message.contains("subjectAltName; reissue it with one"))
+        #expect(!message.contains("hijack"))
     }
 
     @Test(arguments: [

@@ -71,7 +71,7 @@ import Testing
         #expect(httpdns.trust == before)
     }
 
-    @Test func `a refusal says the pins, the address, who gave it, and what to paste`()
+    @Test func `a refusal says the pins, the address, who gave it, and what to replace`()
         async throws
     {
         let lab = try ClientLab()
@@ -85,7 +85,8 @@ import Testing
         for part in [
             "No pin matched for shop.example.test (connected to 127.0.0.1, an address given by "
                 + "override).", "\(leaf.pin)", "\(lab.root.identity.pin)", Self.stranger,
-            "try policy.pins.add([\"\(leaf.pin)\", \"\(Self.stranger)\"], for: "
+            "replace the entry of **.example.test by:",
+            "try settings.trust.pins.add([\"\(leaf.pin)\", \"\(Self.stranger)\"], for: "
                 + "\"**.example.test\")",
         ] {
             #expect(message.contains(part), "\(message)")
