@@ -84,6 +84,34 @@ import Testing
         #expect(result.lines.last == "7 passed, 0 missed")
     }
 
+    @Test func `What was left out is a row of its group, what was missed comes last`() async throws
+    {
+        let only = ["wrong-pin", "right-pin", "cn-only", "expired"]
+        let result = try await lab(
+            ["run"] + only.flatMap { ["--only", $0] } + ["--"] + Self.curl)
+        #expect(result.status == 1)
+        let lines = result.lines.dropFirst()
+        #expect(
+            lines.map { $0.prefix { $0 != " " }.description } == ["ok", "-", "MISS", "1"],
+            "\(result.outputText)")
+        #expect(lines.contains { $0.contains("2 of pins") })
+    }
+
+    @Test func `The paths of targets.json are absolute`() async throws {
+        let directory = try TemporaryDirectory()
+        let script = """
+            cd '\(directory.path)' && '\(Tool.path)' lab serve --dir . expired > served & lab=$!
+            for n in $(seq 100); do
+              grep -q Ctrl-C '\(directory.path)/served' 2>/dev/null && break; sleep 0.1
+            done
+            kill -TERM $lab; wait $lab; echo $?; grep -o '"cacert":"/[^"]*/ca.pem"' \
+              '\(directory.path)/targets.json'
+            """
+        let result = try await run("sh", ["-c", script])
+        #expect(result.lines.count == 2, "\(result.outputText)\(result.errorText)")
+        #expect(result.lines.first == "143")
+    }
+
     @Test func `Pins are filled in as curl writes them`() async throws {
         let only = ["right-pin", "backup-pin", "wrong-pin", "pin-appended", "expired-right-pin"]
         let words = Self.curl.dropLast() + ["--pinnedpubkey", "{curlpins}", "{url}"]

@@ -120,6 +120,12 @@ import Testing
             Self.policy([Self.stranger], pattern: "**.example.test", ", \"mode\": \"report-only\""))
         #expect(silent.status == 1)
         #expect(try silent.object["verdict"] == "mismatch, only reported")
+        let labelled = try await Self.check(
+            origin,
+            Self.policy([Self.stranger], pattern: "**.example.test", ", \"mode\": \"report-only\""),
+            [])
+        #expect(labelled.outputText.contains("configured pins: \(Self.stranger)"))
+        #expect(labelled.outputText.contains("Verified chain:   \(leaf)"))
         let other = try await Self.check(
             origin, Self.policy([leaf, root], pattern: "other.example.test"))
         #expect(other.status == 1)

@@ -92,6 +92,50 @@ import Testing
         #expect(origin.server.record.connections == 0)
     }
 
+    @Test func `Revocation is always spoken of, and may be demanded`() async throws {
+        let origin = try FetchOrigin()
+        let words = try await Self.verify(origin)
+        #expect(
+            words.outputText.contains("revocation: not checked: no staple, no list of its issuer"))
+        let object = try await Self.verify(origin, ["--json"]).object
+        #expect(object["revocation"]?["status"] == "not_checked")
+        #expect(object["revocation"]?["reason"] == "nothing_present")
+        #expect(object["transparency"]?["status"] == "off")
+        #expect(object["dangerous"] == [])
+        let demanded = try await Self.verify(origin, ["--json", "--revocation", "required"])
+        #expect(demanded.status == 1)
+        #expect(try demanded.object["error"]?["code"] == "revocation_unknown")
+        #expect(try demanded.object["revocation"] == .null)
+        let missing = try await Self.verify(origin, ["--crl", "/nonexistent.pem"])
+        #expect(missing.status == 2)
+        #expect(missing.errorText.contains("/nonexistent.pem"))
+    }
+
+    @Test func `A dangerous option shows in text and JSON`() async throws {
+        let origin = try FetchOrigin(.common)
+        let refused = try await Self.verify(origin)
+        #expect(refused.status == 1)
+        #expect(refused.outputText.contains("subjectAltName; reissue it with one"))
+        let option = ["--dangerous", "shop.example.test=matches_common_name"]
+        let passed = try await Self.verify(origin, option)
+        #expect(passed.status == 0)
+        #expect(passed.outputText.contains("DANGEROUS: matches_common_name"))
+        #expect(
+            try await Self.verify(origin, option + ["--json"]).object["dangerous"]
+                == ["matches_common_name"])
+    }
+
+    @Test func `A private authority is told by --cacert, a chosen moment is no clock`()
+        async throws
+    {
+        let stranger = try await Self.verify(FetchOrigin(.unknownAuthority))
+        #expect(stranger.outputText.contains("--cacert FILE"))
+        let late = try await Self.verify(FetchOrigin(), ["--at", "2099-01-01"])
+        #expect(late.status == 1)
+        #expect(late.outputText.contains("as of 2099-01-01T00:00:00Z"))
+        #expect(!late.outputText.contains("clock"))
+    }
+
     @Test func `A resolver of one's own finds the address`() async throws {
         let zone = try ZoneServer()
         let authority = try TestAuthority("Root")
@@ -132,6 +176,7 @@ import Testing
         (["verify", "a", "--starttls", "smtp"], "none is"),
         (["verify", "a", "--pin", "AAAA"], "3 octets"),
         (["verify", "--chain", "x"], "--host NAME"),
+        (["verify", "--chain", "x", "--cert", "y", "--host", "a"], "--cert means nothing"),
         (["verify", "a", "--host", "b"], "belongs to --chain"),
         (["verify", "--chain", "/nonexistent", "--host", "a"], "cannot read"),
         (["verify", "a", "--connect", "127.0.0.1:1", "--cacert", "/nonexistent"], "cannot read"),

@@ -73,7 +73,8 @@ import Testing
         let planned = failure.message(route: nil, isAsOf: true)
         #expect(
             planned.hasPrefix(
-                "The certificate of api.example.com has expired (1970-01-01T00:00:00Z; as of 2027-"))
+                "The certificate of api.example.com has expired (1970-01-01T00:00:00Z; as of 2027-")
+        )
         #expect(!planned.contains("clock"))
     }
 
