@@ -12,7 +12,6 @@ package final class OpenSSLVerifier: PeerVerifier {
     package let fingerprint: PolicyFingerprint
     let judge: ChainJudge
     private let material: PolicyMaterial
-    private let origins: RootOrigins
     private let clock: any WallSource
     private let memo: VerificationMemo
     /// Names the policy in the memo: a digest, since the fingerprint may hold all roots as text.
@@ -34,7 +33,6 @@ package final class OpenSSLVerifier: PeerVerifier {
         clock: any WallSource = SystemWallClock(), memo: VerificationMemo = VerificationMemo()
     ) throws(TrustSetupError) {
         material = try PolicyMaterial(policy)
-        origins = try RootOrigins(policy)
         judge = ChainJudge(
             policy: policy, rootsEdition: material.chains.rootsEdition, material: material.name,
             matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
@@ -154,7 +152,7 @@ extension OpenSSLVerifier {
             inspection = material.inspect($0, host: host, now: now)
         }
         if found.evidence.refusal == nil {
-            found.evidence.root = origins.origin(of: found.evidence.chain.last)
+            found.evidence.root = chains.origin(of: found.evidence.chain.last)
             if judge.policy.pins.match(for: host)?.rule != nil {
                 found.evidence.served = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
             }

@@ -19,6 +19,8 @@ final class PolicyMaterial: Sendable {
         for (pattern, roots) in policy.rootsByHost {
             var own = policy
             own.roots = roots
+            // In place of all of the policy's, what was added to them included.
+            if roots != .system { own.userRoots = nil }
             own.profile = roots == .system ? .publicWeb : .privateAuthority
             chainsByHost.append((pattern, try ChainVerifier(policy: own)))
         }
