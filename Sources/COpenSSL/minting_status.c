@@ -98,12 +98,14 @@ httpdns_lab_octets httpdns_lab_list(
     X509 *issuer, EVP_PKEY *issuer_key, X509 *revoked, int64_t this_update, int64_t next_update) {
     X509_CRL *list = X509_CRL_new();
     ASN1_TIME *from = ASN1_TIME_set(NULL, (time_t)this_update);
-    ASN1_TIME *to = ASN1_TIME_set(NULL, (time_t)next_update);
+    int is_ending = next_update != INT64_MIN;
+    ASN1_TIME *to = is_ending ? ASN1_TIME_set(NULL, (time_t)next_update) : NULL;
     BIO *sink = BIO_new(BIO_s_mem());
     httpdns_lab_octets pem = taken(NULL, 0);
-    if (list && from && to && sink && X509_CRL_set_version(list, X509_CRL_VERSION_2)
+    if (list && from && (to || !is_ending) && sink && X509_CRL_set_version(list, X509_CRL_VERSION_2)
         && X509_CRL_set_issuer_name(list, X509_get_subject_name(issuer))
-        && X509_CRL_set1_lastUpdate(list, from) && X509_CRL_set1_nextUpdate(list, to)
+        && X509_CRL_set1_lastUpdate(list, from)
+        && (!is_ending || X509_CRL_set1_nextUpdate(list, to))
         && (revoked == NULL || revoke(list, revoked, from)) && number_and_issuer(list, issuer)
         && X509_CRL_sort(list) && X509_CRL_sign(list, issuer_key, EVP_sha256())
         && PEM_write_bio_X509_CRL(sink, list))

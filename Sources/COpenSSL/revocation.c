@@ -211,10 +211,22 @@ static int look(X509_STORE_CTX *context, X509_CRL *list, X509 *certificate) {
     int64_t until;
     if (findings == NULL || finding == NULL) return 0;
     if (finding->state == CHTTPDNS_LIST_NONE) finding->state = CHTTPDNS_LIST_GOOD;
-    if (seconds_of(X509_CRL_get0_nextUpdate(list), &until)
-        && (finding->until == CHTTPDNS_NO_TIME || until < finding->until))
+    int is_ending = seconds_of(X509_CRL_get0_nextUpdate(list), &until);
+    if (is_ending && (finding->until == CHTTPDNS_NO_TIME || until < finding->until))
         finding->until = until;
-    return findings->lists->look(context, list, certificate);
+    int looked = findings->lists->look(context, list, certificate);
+    // What is good for ever is what a thief would keep. Source: RFC 5280 §5.1.2.5.
+    if (!is_ending && finding->state == CHTTPDNS_LIST_GOOD) {
+        finding->state = CHTTPDNS_LIST_UNUSABLE;
+        finding->error = CHTTPDNS_LIST_HAS_NO_END;
+    }
+    return looked;
+}
+
+// Only by its age: it still names whom it names.
+static int is_only_old(const chttpdns_list_finding *finding) {
+    return finding->error == X509_V_ERR_CRL_HAS_EXPIRED
+        || finding->error == CHTTPDNS_LIST_HAS_NO_END;
 }
 
 // Called for each fault found; takes it down and goes on, so that all certificates are looked at.
@@ -223,13 +235,11 @@ static int note(int ok, X509_STORE_CTX *context) {
     int error = X509_STORE_CTX_get_error(context);
     if (finding != NULL && error == X509_V_ERR_CERT_REVOKED) {
         // A list whose signature or scope is wrong accuses nobody; one that has ended still does.
-        if (finding->state != CHTTPDNS_LIST_UNUSABLE
-            || finding->error == X509_V_ERR_CRL_HAS_EXPIRED)
+        if (finding->state != CHTTPDNS_LIST_UNUSABLE || is_only_old(finding))
             finding->state = CHTTPDNS_LIST_REVOKED;
     } else if (finding != NULL && error != X509_V_ERR_UNABLE_TO_GET_CRL) {
         if (finding->state != CHTTPDNS_LIST_REVOKED
-            && (finding->state != CHTTPDNS_LIST_UNUSABLE
-                || finding->error == X509_V_ERR_CRL_HAS_EXPIRED)) {
+            && (finding->state != CHTTPDNS_LIST_UNUSABLE || is_only_old(finding))) {
             finding->state = CHTTPDNS_LIST_UNUSABLE;
             finding->error = error;
         }

@@ -79,6 +79,7 @@ final class RevocationLists: @unchecked Sendable {
         case CHTTPDNS_LIST_REVOKED: return .revoked
         case CHTTPDNS_LIST_NONE: return .unlisted
         default:
+            if Int(found.error) == CHTTPDNS_LIST_HAS_NO_END { return .unusable("names no end") }
             let words = String(cString: X509_verify_cert_error_string(Int(found.error)))
             return .unusable("proves nothing: \(words)")
         }

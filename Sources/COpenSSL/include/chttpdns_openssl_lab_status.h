@@ -36,7 +36,7 @@ httpdns_lab_octets httpdns_lab_status_response(const httpdns_lab_ocsp *_Nonnull 
 /// A response without an answer, for example 3: tryLater.
 httpdns_lab_octets httpdns_lab_ocsp_refusal(int status);
 
-/// A revocation list in PEM that names `revoked` (NULL: nobody).
+/// A revocation list in PEM that names `revoked` (NULL: nobody); `next_update` may be INT64_MIN: none.
 httpdns_lab_octets httpdns_lab_list(
     X509 *_Nonnull issuer, EVP_PKEY *_Nonnull issuer_key, X509 *_Nullable revoked,
     int64_t this_update, int64_t next_update);

@@ -76,6 +76,9 @@ enum {
     CHTTPDNS_LIST_UNUSABLE = 3,
 };
 
+/// An error that OpenSSL has no number for: a list without nextUpdate.
+enum { CHTTPDNS_LIST_HAS_NO_END = -1 };
+
 typedef struct {
     int state;
     int error;

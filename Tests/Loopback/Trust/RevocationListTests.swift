@@ -88,6 +88,16 @@ import Testing
         #expect(try code(.ifPresent, [ended]) == .revoked)
     }
 
+    @Test func `a list without an end proves nothing good and names whom it names`() throws {
+        let endless = try StatusMint.list(by: intermediate, to: nil)
+        let report = try verified(.ifPresent, [endless]).revocation
+        #expect(report.leaf == .notChecked(.unusable))
+        #expect(report.remarks == ["the revocation list for the certificate names no end"])
+        #expect(try code(.required, [endless]) == .revocationUnknown)
+        let naming = try StatusMint.list(by: intermediate, naming: leaf, to: nil)
+        #expect(try code(.ifPresent, [naming]) == .revoked)
+    }
+
     @Test func `a list under a stolen name proves nothing and accuses nobody`() throws {
         let impostor = try Recipe.authority("Test Intermediate").minted()
         for list in try [

@@ -33,11 +33,12 @@ enum StatusMint {
 
     /// A revocation list in PEM; times in seconds from now.
     static func list(
-        by issuer: Minted, naming revoked: Minted? = nil, from: Int64 = -60, to: Int64 = 3_600
+        by issuer: Minted, naming revoked: Minted? = nil, from: Int64 = -60, to: Int64? = 3_600
     ) throws -> String {
         let made = try taken(
             httpdns_lab_list(
-                issuer.certificate, issuer.key, revoked?.certificate, fromNow(from), fromNow(to)))
+                issuer.certificate, issuer.key, revoked?.certificate, fromNow(from),
+                to.map(fromNow) ?? .min))
         return String(decoding: made, as: UTF8.self)
     }
 
