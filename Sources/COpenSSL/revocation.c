@@ -9,6 +9,7 @@
 #include <openssl/objects.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
@@ -23,11 +24,46 @@ static int seconds_of(const ASN1_TIME *time, int64_t *seconds) {
 
 // Staples
 
-static int is_weak_digest(int signature) {
+static int is_weak_digest(int digest) {
+    switch (digest) {
+    case NID_md2: case NID_md4: case NID_md5: case NID_mdc2: case NID_md5_sha1: case NID_sha1:
+    case NID_ripemd160: return 1;
+    default: return 0;
+    }
+}
+
+// Without parameters, or without a digest in them, it is SHA-1. Source: RFC 4055 §3.1.
+static int pss_digest(const X509_ALGOR *algorithm) {
+    int type = V_ASN1_UNDEF, digest = NID_sha1;
+    const void *value = NULL;
+    X509_ALGOR_get0(NULL, &type, &value, algorithm);
+    if (type != V_ASN1_SEQUENCE) return NID_sha1;
+    RSA_PSS_PARAMS *parameters = ASN1_item_unpack(value, ASN1_ITEM_rptr(RSA_PSS_PARAMS));
+    if (parameters == NULL) return NID_sha1;
+    if (parameters->hashAlgorithm != NULL) {
+        const ASN1_OBJECT *named = NULL;
+        X509_ALGOR_get0(&named, NULL, NULL, parameters->hashAlgorithm);
+        digest = OBJ_obj2nid(named);
+    }
+    RSA_PSS_PARAMS_free(parameters);
+    // One that nobody knows is no better.
+    return digest == NID_undef ? NID_sha1 : digest;
+}
+
+static int is_weak_algorithm(const X509_ALGOR *algorithm) {
+    const ASN1_OBJECT *object = NULL;
     int digest = NID_undef, key = NID_undef;
+    X509_ALGOR_get0(&object, NULL, NULL, algorithm);
+    int signature = OBJ_obj2nid(object);
+    if (signature == NID_rsassaPss) return is_weak_digest(pss_digest(algorithm));
     if (!OBJ_find_sigid_algs(signature, &digest, &key)) return 1;
-    // Ed25519 and RSA-PSS name their digest elsewhere or have none.
-    return digest == NID_sha1 || digest == NID_md5 || digest == NID_md4 || digest == NID_md2;
+    return is_weak_digest(digest);
+}
+
+static int is_weakly_signed(X509 *certificate) {
+    int digest = NID_undef;
+    return !X509_get_signature_info(certificate, &digest, NULL, NULL, NULL)
+        || is_weak_digest(digest);
 }
 
 // 112 bits, as for chains. Source: NIST SP 800-57.
@@ -45,7 +81,7 @@ static int delegated(X509 *signer, X509 *issuer, int64_t now, int64_t *until) {
     if ((flags & EXFLAG_KUSAGE)
         && !(X509_get_key_usage(signer) & (KU_DIGITAL_SIGNATURE | KU_NON_REPUDIATION)))
         return CHTTPDNS_STAPLE_UNAUTHORIZED;
-    if (is_weak_digest(X509_get_signature_nid(signer))) return CHTTPDNS_STAPLE_WEAK;
+    if (is_weakly_signed(signer)) return CHTTPDNS_STAPLE_WEAK;
     int64_t from, to;
     if (!seconds_of(X509_get0_notBefore(signer), &from)
         || !seconds_of(X509_get0_notAfter(signer), &to) || now < from || now > to)
@@ -66,9 +102,8 @@ static int check_signature(
     int outcome = CHTTPDNS_STAPLE_UNSIGNED;
     if (OCSP_resp_get0_signer(response, &signer, known)
         && OCSP_basic_verify(response, known, NULL, OCSP_NOVERIFY) == 1) {
-        const ASN1_OBJECT *algorithm = NULL;
-        X509_ALGOR_get0(&algorithm, NULL, NULL, OCSP_resp_get0_tbs_sigalg(response));
-        if (is_weak_digest(OBJ_obj2nid(algorithm)) || is_weak_key(X509_get0_pubkey(signer)))
+        if (is_weak_algorithm(OCSP_resp_get0_tbs_sigalg(response))
+            || is_weak_key(X509_get0_pubkey(signer)))
             outcome = CHTTPDNS_STAPLE_WEAK;
         else
             outcome = signer == issuer ? CHTTPDNS_STAPLE_GOOD : delegated(signer, issuer, now, until);

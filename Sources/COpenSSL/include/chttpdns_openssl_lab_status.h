@@ -30,6 +30,8 @@ typedef struct {
     int64_t next_update;
     /// Signed with SHA-1.
     int is_weak;
+    /// With the padding PSS; the key has to be one for RSA.
+    int is_pss;
 } httpdns_lab_ocsp;
 
 httpdns_lab_octets httpdns_lab_status_response(const httpdns_lab_ocsp *_Nonnull making);
