@@ -75,7 +75,8 @@ static int delegated(X509 *signer, X509 *issuer, int64_t now, int64_t *until) {
     if (X509_check_issued(issuer, signer) != X509_V_OK
         || X509_verify(signer, X509_get0_pubkey(issuer)) != 1)
         return CHTTPDNS_STAPLE_UNAUTHORIZED;
-    if ((flags & EXFLAG_INVALID) || !(flags & EXFLAG_XKUSAGE)
+    // CRITICAL: an extension that nobody here understands. Source: RFC 5280 §4.2.
+    if ((flags & (EXFLAG_INVALID | EXFLAG_CRITICAL)) || !(flags & EXFLAG_XKUSAGE)
         || !(X509_get_extended_key_usage(signer) & XKU_OCSP_SIGN))
         return CHTTPDNS_STAPLE_UNAUTHORIZED;
     if ((flags & EXFLAG_KUSAGE)
