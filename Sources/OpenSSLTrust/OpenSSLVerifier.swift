@@ -169,11 +169,11 @@ extension OpenSSLVerifier {
                 isName ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_APPLICATION_VERIFICATION
             )
         case .success(let provisional):
-            guard let leaf = inspection.leaf, let issuer = inspection.issuer else {
+            guard let leaf = inspection.leaf else {
                 return (.failure(OpenSSLVerifier.outOfMemory(host)), X509_V_ERR_OUT_OF_MEM)
             }
             let peer = ExaminedPeer(
-                provisional, leaf: leaf, issuer: issuer, now: now,
+                provisional, leaf: leaf, issuer: inspection.issuer, now: now,
                 pinsUntil: judge.policy.pins.match(for: host)?.rule?.expiry?.at)
             if let key, peer.isLasting { memo.keep(peer, for: key) }
             return (.success(peer), X509_V_OK)
