@@ -332,6 +332,18 @@ int chttpdns_lists_add(chttpdns_lists *lists, const char *pem, size_t count) {
     return ended ? added : -(added + 1);
 }
 
+const char *chttpdns_lists_fault(const chttpdns_lists *lists) {
+    for (int index = 0; index < sk_X509_CRL_num(lists->lists); index++) {
+        const X509_CRL *list = sk_X509_CRL_value(lists->lists, index);
+        // Version 1 has no extensions.
+        if (X509_CRL_get_version(list) < X509_CRL_VERSION_2) continue;
+        if (X509_CRL_get_ext_by_NID(list, NID_crl_number, -1) < 0) return "a list has no number";
+        if (X509_CRL_get_ext_by_NID(list, NID_authority_key_identifier, -1) < 0)
+            return "a list does not name its issuer's key";
+    }
+    return NULL;
+}
+
 int chttpdns_lists_check(
     const chttpdns_lists *lists, STACK_OF(X509) *chain, int64_t now,
     chttpdns_list_finding *findings, int capacity) {

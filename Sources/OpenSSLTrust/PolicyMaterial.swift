@@ -31,7 +31,9 @@ final class PolicyMaterial: Sendable {
         }
         self.credentials = PolicyMaterial.mostSpecificFirst(credentials) { $0.pattern }
         let revocation = policy.revocation
-        lists = revocation.mode == .off ? nil : try RevocationLists(revocation.lists)
+        lists =
+            revocation.mode == .off
+            ? nil : try RevocationLists(revocation.lists, profile: policy.profile)
         let transparency = policy.transparency
         logs = transparency.mode == .off ? nil : try TransparencyLogs(transparency.logs)
     }

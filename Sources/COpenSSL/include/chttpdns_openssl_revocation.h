@@ -86,6 +86,10 @@ typedef struct {
     int64_t until;
 } chttpdns_list_finding;
 
+/// What a version 2 list among them lacks of what it has to have; NULL: nothing. Source: RFC 5280
+/// §5.2.1, §5.2.3.
+const char *_Nullable chttpdns_lists_fault(const chttpdns_lists *_Nonnull lists);
+
 /// What the lists say of each certificate of a verified chain. The number of findings written; -1 when
 /// OpenSSL refuses.
 int chttpdns_lists_check(

@@ -140,6 +140,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [NID_crl_number, NID_authority_key_identifier])
+    func `under the public rules a list has its number and its issuer's key`(kind: Int32) throws {
+        let text = try StatusMint.list(by: intermediate)
+        let source = try #require(BIO_new_mem_buf(text, Int32(text.utf8.count)))
+        let sink = try #require(BIO_new(BIO_s_mem()))
+        let list = try #require(PEM_read_bio_X509_CRL(source, nil, nil, nil))
+        defer {
+            BIO_free(source)
+            BIO_free(sink)
+            X509_CRL_free(list)
+        }
+        X509_EXTENSION_free(
+            X509_CRL_delete_ext(list, X509_CRL_get_ext_by_NID(list, kind, -1)))
+        #expect(X509_CRL_sign(list, intermediate.key, EVP_sha256()) > 0)
+        #expect(PEM_write_bio_X509_CRL(sink, list) == 1)
+        var lacking = [UInt8](repeating: 0, count: 16_384)
+        let count = Int(max(0, BIO_read(sink, &lacking, Int32(lacking.count))))
+        var policy = TrustPolicy(roots: .pem(root.pem))
+        policy.revocation.lists = [
+            .pem(String(decoding: lacking.prefix(count), as: UTF8.self))
+        ]
+        _ = try OpenSSLVerifier(policy: policy)
+        policy.profile = .publicWeb
+        #expect(throws: TrustSetupError.self) { _ = try OpenSSLVerifier(policy: policy) }
+        policy.revocation.lists = [.pem(text)]
+        _ = try OpenSSLVerifier(policy: policy)
+    }
+
     @Test func `a list read again with another content is another policy`() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("list.pem", try StatusMint.list(by: intermediate))
