@@ -16,6 +16,8 @@ enum ParticularsReader {
         particulars.isSelfIssued = flags & UInt32(EXFLAG_SI) != 0
         particulars.basicConstraints = basicConstraints(raw, flags)
         particulars.keyUsage = keyUsage(raw, flags)
+        particulars.isOldForOthers =
+            chttpdns_is_old_server(raw) == 0 && flags & UInt32(EXFLAG_CA) == 0
         particulars.extendedUsages = extendedUsages(raw, flags)
         particulars.subjectKeyID = octets(X509_get0_subject_key_id(raw))
         particulars.authorityKeyID = octets(X509_get0_authority_key_id(raw))
@@ -76,10 +78,6 @@ enum ParticularsReader {
         ]
         var usage: CertificateParticulars.KeyUsage = []
         for (bit, member) in known where bits & UInt32(bit) != 0 { usage.insert(member) }
-        // The older way to say for what a certificate is. Source: Netscape Certificate Extensions.
-        if chttpdns_is_old_server(raw) == 0, flags & UInt32(EXFLAG_CA) == 0 {
-            usage.subtract([.digitalSignature, .keyEncipherment, .keyAgreement])
-        }
         return usage
     }
 

@@ -9,6 +9,9 @@ package struct CertificateParticulars: Sendable, Hashable {
     package var isSelfIssued = false
     package var basicConstraints: BasicConstraints?
     package var keyUsage: KeyUsage?
+    /// The older way to say for what a certificate is, is there and does not say: for servers.
+    /// Source: Netscape Certificate Extensions.
+    package var isOldForOthers = false
     package var extendedUsages: ExtendedUsages?
     package var subjectKeyID: [UInt8]?
     package var authorityKeyID: [UInt8]?

@@ -161,6 +161,9 @@ extension ChainRules {
         let forTLS: CertificateParticulars.KeyUsage = [
             .digitalSignature, .keyEncipherment, .keyAgreement,
         ]
+        if particulars.isOldForOthers, !usages.isDisjoint(with: [.server, .client]) {
+            return ChainFault(.notForServers, "the Netscape certificate type names no server")
+        }
         if !usages.isDisjoint(with: [.server, .client]), let usage = particulars.keyUsage,
             usage.isDisjoint(with: forTLS)
         {
