@@ -32,6 +32,12 @@ package final class OpenSSLVerifier: PeerVerifier {
         policy: TrustPolicy, isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
         clock: any WallSource = SystemWallClock(), memo: VerificationMemo = VerificationMemo()
     ) throws(TrustSetupError) {
+        if let wide = policy.dangerous.widest(isPublicSuffix) {
+            throw .unusable(
+                what: "dangerous option", source: "the policy for \(wide.pattern)",
+                reason: "it speaks for all that is registered under \(wide.suffix.text), a public "
+                    + "suffix; name the hosts that are yours")
+        }
         material = try PolicyMaterial(policy)
         judge = ChainJudge(
             policy: policy, rootsEdition: material.chains.rootsEdition, material: material.name,
