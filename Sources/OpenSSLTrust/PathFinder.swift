@@ -80,6 +80,8 @@ private struct CertificatePool {
     private let time: WallTime
     private var indices: [[UInt8]: Int] = [:]
     private var keys: [Pin: Int] = [:]
+    /// Authorities that a trusted certificate keeps from servers, in a path or not.
+    private var bounds: [(subject: UInt, key: Pin)] = []
 
     /// Because: no server needs more, and a peer may send thousands.
     static let mostPresented: Int32 = 100
@@ -94,6 +96,9 @@ private struct CertificatePool {
     mutating func add(_ raw: OpaquePointer, isTrusted: Bool, isLeaf: Bool = false) {
         guard let facts = try? CertificateReader.facts(of: raw, withOtherNames: true) else {
             return
+        }
+        if isTrusted, !facts.particulars.isSelfIssued, !verifier.rules.allowsUsage(of: facts) {
+            bounds.append((X509_subject_name_hash(raw), facts.pin))
         }
         if let known = indices[facts.fingerprint] {
             if isTrusted { nodes[known].isTrusted = true }
@@ -123,11 +128,12 @@ private struct CertificatePool {
     /// The roots say for what the key of such an authority is trusted. The attack: to send another
     /// certificate of it, without that bound.
     mutating func dropBound() {
-        for bound in nodes.indices where nodes[bound].isTrusted && !nodes[bound].isSelfIssued {
-            guard !verifier.rules.allowsUsage(of: facts[bound]) else { continue }
-            let (subject, key) = (nodes[bound].subject, nodes[bound].key)
+        for bound in bounds {
+            let subject = Int(truncatingIfNeeded: bound.subject)
             for index in nodes.indices.dropFirst() where !nodes[index].isTrusted {
-                guard nodes[index].subject == subject, nodes[index].key == key else { continue }
+                guard nodes[index].subject == subject, facts[index].pin == bound.key else {
+                    continue
+                }
                 nodes[index].isBarred = true
             }
         }
