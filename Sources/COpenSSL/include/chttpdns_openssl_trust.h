@@ -73,8 +73,8 @@ int chttpdns_error_is_end_of_pem(unsigned long code);
 // 1 when the directory holds a file named as `openssl rehash` names them (1a2b3c4d.0).
 int chttpdns_is_hashed_directory(const char *path);
 
-// Adds the PEM certificates in files named *.crt, *.pem or *.cer in the folder and, down to `depth`
-// levels, below it; what cannot be read is passed over. How many there were.
+// Adds the certificates in the folder's files, whatever their names, in PEM or DER, and in those down
+// to `depth` levels below it; what cannot be read is passed over. How many there were.
 int chttpdns_store_add_folder(X509_STORE *store, const char *path, int depth);
 
 // 1 when exactly this certificate is in the store or its lookup folders.

@@ -113,11 +113,18 @@ import Testing
         try folder.makeDirectory("company")
         try folder.write("company/proxy.crt", added.pem)
         try folder.write("broken.crt", "-----BEGIN CERTIFICATE-----\nAAAA\n")
-        try folder.write("notes.txt", own.pem)
+        try folder.write(
+            "several",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" + own.pem)
+        let binary = try Recipe.authority("Binary Root").minted()
+        let sink = try #require(BIO_new_file(folder.path + "/binary.der", "wb"))
+        #expect(i2d_X509_bio(sink, binary.certificate) == 1)
+        BIO_free(sink)
         let local = LocalRoots(folders: ["/nonexistent", folder.path])
         #expect(!local.isEmpty)
         #expect(local.holds(try added.parsed()))
-        #expect(!local.holds(try own.parsed()))
+        #expect(local.holds(try own.parsed()))
+        #expect(local.holds(try binary.parsed()))
         // The same name with another key is another root.
         let namesake = try Recipe.authority("Proxy Root").minted()
         #expect(!local.holds(try namesake.parsed()))
