@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <openssl/core_names.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -163,6 +164,22 @@ int chttpdns_is_old_server(const X509 *certificate) {
     int server = ASN1_BIT_STRING_get_bit(bits, 1);
     ASN1_BIT_STRING_free(bits);
     return server;
+}
+
+int chttpdns_key_has_own_curve(const EVP_PKEY *key) {
+    int is_own = 0;
+    // OpenSSL finds the name of a curve that was spelled out, where it has one.
+    return EVP_PKEY_get_int_param(
+               key, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &is_own)
+        && is_own;
+}
+
+int chttpdns_key_is_binary(const EVP_PKEY *key) {
+    char field[64];
+    size_t count = 0;
+    return EVP_PKEY_get_utf8_string_param(
+               key, OSSL_PKEY_PARAM_EC_FIELD_TYPE, field, sizeof field, &count)
+        && strcmp(field, SN_X9_62_characteristic_two_field) == 0;
 }
 
 int chttpdns_key_exponent_is_sound(const EVP_PKEY *key) {

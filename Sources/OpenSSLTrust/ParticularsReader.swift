@@ -117,7 +117,17 @@ enum ParticularsReader {
             return .rsa(
                 bits: Int(EVP_PKEY_get_bits(key)),
                 exponent: chttpdns_key_exponent_is_sound(key) == 1 ? .sound : .unsound)
-        case EVP_PKEY_EC: return .elliptic(curve: CertificateReader.curve(of: key) ?? "unknown")
+        case EVP_PKEY_EC:
+            guard let curve = CertificateReader.curve(of: key),
+                chttpdns_key_has_own_curve(key) == 0
+            else {
+                return .outdated("an EC key with parameters of its own")
+            }
+            guard chttpdns_key_is_binary(key) == 0 else {
+                return .outdated("a key on the binary curve \(curve)")
+            }
+            return .elliptic(curve: curve)
+        case EVP_PKEY_DSA: return .outdated("a DSA key")
         case EVP_PKEY_ED25519, EVP_PKEY_ED448, EVP_PKEY_X25519, EVP_PKEY_X448: return .edwards
         case let kind:
             return .other(

@@ -95,6 +95,8 @@ package struct CertificateParticulars: Sendable, Hashable {
         /// By its common name: `P-256`.
         case elliptic(curve: String)
         case edwards
+        /// Of a kind that counts nowhere any more, however long it is; the text completes "it is …".
+        case outdated(String)
         /// By its name: `dsaEncryption`.
         case other(String, securityBits: Int)
 

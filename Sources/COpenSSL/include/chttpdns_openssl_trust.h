@@ -45,6 +45,10 @@ int chttpdns_extension_is_critical(const X509 *certificate, int identifier);
 int chttpdns_is_old_server(const X509 *certificate);
 // An RSA key's public exponent: odd, at least 3, at most 256 bits.
 int chttpdns_key_exponent_is_sound(const EVP_PKEY *key);
+// An EC key that spells out its curve's parameters.
+int chttpdns_key_has_own_curve(const EVP_PKEY *key);
+// An EC key over a field of characteristic two.
+int chttpdns_key_is_binary(const EVP_PKEY *key);
 
 STACK_OF(X509_CRL) *chttpdns_revocations_new(void);
 // Takes a reference of its own. 0 on failure.
