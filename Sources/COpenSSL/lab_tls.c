@@ -205,11 +205,12 @@ int httpdns_lab_context_staple(SSL_CTX *context, const unsigned char *octets, si
     if (!staple) return 0;
     staple->count = count;
     memcpy(staple->octets, octets, count);
-    free(SSL_CTX_get_ex_data(context, staple_index));
+    struct staple *old = SSL_CTX_get_ex_data(context, staple_index);
     if (SSL_CTX_set_ex_data(context, staple_index, staple) != 1) {
         free(staple);
         return 0;
     }
+    free(old);
     return SSL_CTX_set_tlsext_status_cb(context, on_status) == 1;
 }
 

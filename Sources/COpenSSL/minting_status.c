@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,22 @@ static ASN1_TIME *generalized(int64_t seconds) {
     return (ASN1_TIME *)ASN1_GENERALIZEDTIME_set(NULL, (time_t)seconds);
 }
 
+static int sign_response(OCSP_BASICRESP *basic, const httpdns_lab_ocsp *making) {
+    const EVP_MD *digest =
+        EVP_PKEY_get_id(making->signer_key) == EVP_PKEY_ED25519 ? NULL : EVP_sha256();
+    if (making->is_weak) digest = EVP_sha1();
+    unsigned long flags = making->signer == making->issuer ? OCSP_NOCERTS : 0;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    EVP_PKEY_CTX *parameters = NULL;
+    int done = context
+        && EVP_DigestSignInit(context, &parameters, digest, NULL, making->signer_key) == 1
+        && (!making->is_pss
+            || EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1)
+        && OCSP_basic_sign_ctx(basic, making->signer, context, NULL, flags);
+    EVP_MD_CTX_free(context);
+    return done;
+}
+
 httpdns_lab_octets httpdns_lab_status_response(const httpdns_lab_ocsp *making) {
     static const int statuses[] = {
         V_OCSP_CERTSTATUS_GOOD, V_OCSP_CERTSTATUS_REVOKED, V_OCSP_CERTSTATUS_UNKNOWN};
@@ -38,9 +55,6 @@ httpdns_lab_octets httpdns_lab_status_response(const httpdns_lab_ocsp *making) {
     ASN1_TIME *from = generalized(making->this_update), *to = generalized(making->next_update);
     ASN1_TIME *revoked =
         making->status == HTTPDNS_LAB_STATUS_REVOKED ? generalized(making->this_update) : NULL;
-    const EVP_MD *digest =
-        EVP_PKEY_get_id(making->signer_key) == EVP_PKEY_ED25519 ? NULL : EVP_sha256();
-    unsigned long flags = making->signer == making->issuer ? OCSP_NOCERTS : 0;
     OCSP_RESPONSE *response = NULL;
     unsigned char *der = NULL;
     int count = 0;
@@ -48,9 +62,7 @@ httpdns_lab_octets httpdns_lab_status_response(const httpdns_lab_ocsp *making) {
         && OCSP_basic_add1_status(
             basic, subject, statuses[making->status], OCSP_REVOKED_STATUS_KEYCOMPROMISE, revoked,
             from, to)
-        && OCSP_basic_sign(
-            basic, making->signer, making->signer_key, making->is_weak ? EVP_sha1() : digest, NULL,
-            flags))
+        && sign_response(basic, making))
         response = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic);
     if (response) count = i2d_OCSP_RESPONSE(response, &der);
     OCSP_RESPONSE_free(response);
@@ -98,12 +110,14 @@ httpdns_lab_octets httpdns_lab_list(
     X509 *issuer, EVP_PKEY *issuer_key, X509 *revoked, int64_t this_update, int64_t next_update) {
     X509_CRL *list = X509_CRL_new();
     ASN1_TIME *from = ASN1_TIME_set(NULL, (time_t)this_update);
-    ASN1_TIME *to = ASN1_TIME_set(NULL, (time_t)next_update);
+    int is_ending = next_update != INT64_MIN;
+    ASN1_TIME *to = is_ending ? ASN1_TIME_set(NULL, (time_t)next_update) : NULL;
     BIO *sink = BIO_new(BIO_s_mem());
     httpdns_lab_octets pem = taken(NULL, 0);
-    if (list && from && to && sink && X509_CRL_set_version(list, X509_CRL_VERSION_2)
+    if (list && from && (to || !is_ending) && sink && X509_CRL_set_version(list, X509_CRL_VERSION_2)
         && X509_CRL_set_issuer_name(list, X509_get_subject_name(issuer))
-        && X509_CRL_set1_lastUpdate(list, from) && X509_CRL_set1_nextUpdate(list, to)
+        && X509_CRL_set1_lastUpdate(list, from)
+        && (!is_ending || X509_CRL_set1_nextUpdate(list, to))
         && (revoked == NULL || revoke(list, revoked, from)) && number_and_issuer(list, issuer)
         && X509_CRL_sort(list) && X509_CRL_sign(list, issuer_key, EVP_sha256())
         && PEM_write_bio_X509_CRL(sink, list))

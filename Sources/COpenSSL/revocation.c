@@ -9,6 +9,7 @@
 #include <openssl/objects.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
@@ -23,11 +24,46 @@ static int seconds_of(const ASN1_TIME *time, int64_t *seconds) {
 
 // Staples
 
-static int is_weak_digest(int signature) {
+static int is_weak_digest(int digest) {
+    switch (digest) {
+    case NID_md2: case NID_md4: case NID_md5: case NID_mdc2: case NID_md5_sha1: case NID_sha1:
+    case NID_ripemd160: return 1;
+    default: return 0;
+    }
+}
+
+// Without parameters, or without a digest in them, it is SHA-1. Source: RFC 4055 §3.1.
+static int pss_digest(const X509_ALGOR *algorithm) {
+    int type = V_ASN1_UNDEF, digest = NID_sha1;
+    const void *value = NULL;
+    X509_ALGOR_get0(NULL, &type, &value, algorithm);
+    if (type != V_ASN1_SEQUENCE) return NID_sha1;
+    RSA_PSS_PARAMS *parameters = ASN1_item_unpack(value, ASN1_ITEM_rptr(RSA_PSS_PARAMS));
+    if (parameters == NULL) return NID_sha1;
+    if (parameters->hashAlgorithm != NULL) {
+        const ASN1_OBJECT *named = NULL;
+        X509_ALGOR_get0(&named, NULL, NULL, parameters->hashAlgorithm);
+        digest = OBJ_obj2nid(named);
+    }
+    RSA_PSS_PARAMS_free(parameters);
+    // One that nobody knows is no better.
+    return digest == NID_undef ? NID_sha1 : digest;
+}
+
+static int is_weak_algorithm(const X509_ALGOR *algorithm) {
+    const ASN1_OBJECT *object = NULL;
     int digest = NID_undef, key = NID_undef;
+    X509_ALGOR_get0(&object, NULL, NULL, algorithm);
+    int signature = OBJ_obj2nid(object);
+    if (signature == NID_rsassaPss) return is_weak_digest(pss_digest(algorithm));
     if (!OBJ_find_sigid_algs(signature, &digest, &key)) return 1;
-    // Ed25519 and RSA-PSS name their digest elsewhere or have none.
-    return digest == NID_sha1 || digest == NID_md5 || digest == NID_md4 || digest == NID_md2;
+    return is_weak_digest(digest);
+}
+
+static int is_weakly_signed(X509 *certificate) {
+    int digest = NID_undef;
+    return !X509_get_signature_info(certificate, &digest, NULL, NULL, NULL)
+        || is_weak_digest(digest);
 }
 
 // 112 bits, as for chains. Source: NIST SP 800-57.
@@ -39,13 +75,14 @@ static int delegated(X509 *signer, X509 *issuer, int64_t now, int64_t *until) {
     if (X509_check_issued(issuer, signer) != X509_V_OK
         || X509_verify(signer, X509_get0_pubkey(issuer)) != 1)
         return CHTTPDNS_STAPLE_UNAUTHORIZED;
-    if ((flags & EXFLAG_INVALID) || !(flags & EXFLAG_XKUSAGE)
+    // CRITICAL: an extension that nobody here understands. Source: RFC 5280 §4.2.
+    if ((flags & (EXFLAG_INVALID | EXFLAG_CRITICAL)) || !(flags & EXFLAG_XKUSAGE)
         || !(X509_get_extended_key_usage(signer) & XKU_OCSP_SIGN))
         return CHTTPDNS_STAPLE_UNAUTHORIZED;
     if ((flags & EXFLAG_KUSAGE)
         && !(X509_get_key_usage(signer) & (KU_DIGITAL_SIGNATURE | KU_NON_REPUDIATION)))
         return CHTTPDNS_STAPLE_UNAUTHORIZED;
-    if (is_weak_digest(X509_get_signature_nid(signer))) return CHTTPDNS_STAPLE_WEAK;
+    if (is_weakly_signed(signer)) return CHTTPDNS_STAPLE_WEAK;
     int64_t from, to;
     if (!seconds_of(X509_get0_notBefore(signer), &from)
         || !seconds_of(X509_get0_notAfter(signer), &to) || now < from || now > to)
@@ -66,9 +103,8 @@ static int check_signature(
     int outcome = CHTTPDNS_STAPLE_UNSIGNED;
     if (OCSP_resp_get0_signer(response, &signer, known)
         && OCSP_basic_verify(response, known, NULL, OCSP_NOVERIFY) == 1) {
-        const ASN1_OBJECT *algorithm = NULL;
-        X509_ALGOR_get0(&algorithm, NULL, NULL, OCSP_resp_get0_tbs_sigalg(response));
-        if (is_weak_digest(OBJ_obj2nid(algorithm)) || is_weak_key(X509_get0_pubkey(signer)))
+        if (is_weak_algorithm(OCSP_resp_get0_tbs_sigalg(response))
+            || is_weak_key(X509_get0_pubkey(signer)))
             outcome = CHTTPDNS_STAPLE_WEAK;
         else
             outcome = signer == issuer ? CHTTPDNS_STAPLE_GOOD : delegated(signer, issuer, now, until);
@@ -211,10 +247,22 @@ static int look(X509_STORE_CTX *context, X509_CRL *list, X509 *certificate) {
     int64_t until;
     if (findings == NULL || finding == NULL) return 0;
     if (finding->state == CHTTPDNS_LIST_NONE) finding->state = CHTTPDNS_LIST_GOOD;
-    if (seconds_of(X509_CRL_get0_nextUpdate(list), &until)
-        && (finding->until == CHTTPDNS_NO_TIME || until < finding->until))
+    int is_ending = seconds_of(X509_CRL_get0_nextUpdate(list), &until);
+    if (is_ending && (finding->until == CHTTPDNS_NO_TIME || until < finding->until))
         finding->until = until;
-    return findings->lists->look(context, list, certificate);
+    int looked = findings->lists->look(context, list, certificate);
+    // What is good for ever is what a thief would keep. Source: RFC 5280 §5.1.2.5.
+    if (!is_ending && finding->state == CHTTPDNS_LIST_GOOD) {
+        finding->state = CHTTPDNS_LIST_UNUSABLE;
+        finding->error = CHTTPDNS_LIST_HAS_NO_END;
+    }
+    return looked;
+}
+
+// Only by its age: it still names whom it names.
+static int is_only_old(const chttpdns_list_finding *finding) {
+    return finding->error == X509_V_ERR_CRL_HAS_EXPIRED
+        || finding->error == CHTTPDNS_LIST_HAS_NO_END;
 }
 
 // Called for each fault found; takes it down and goes on, so that all certificates are looked at.
@@ -223,13 +271,11 @@ static int note(int ok, X509_STORE_CTX *context) {
     int error = X509_STORE_CTX_get_error(context);
     if (finding != NULL && error == X509_V_ERR_CERT_REVOKED) {
         // A list whose signature or scope is wrong accuses nobody; one that has ended still does.
-        if (finding->state != CHTTPDNS_LIST_UNUSABLE
-            || finding->error == X509_V_ERR_CRL_HAS_EXPIRED)
+        if (finding->state != CHTTPDNS_LIST_UNUSABLE || is_only_old(finding))
             finding->state = CHTTPDNS_LIST_REVOKED;
     } else if (finding != NULL && error != X509_V_ERR_UNABLE_TO_GET_CRL) {
         if (finding->state != CHTTPDNS_LIST_REVOKED
-            && (finding->state != CHTTPDNS_LIST_UNUSABLE
-                || finding->error == X509_V_ERR_CRL_HAS_EXPIRED)) {
+            && (finding->state != CHTTPDNS_LIST_UNUSABLE || is_only_old(finding))) {
             finding->state = CHTTPDNS_LIST_UNUSABLE;
             finding->error = error;
         }
@@ -284,6 +330,18 @@ int chttpdns_lists_add(chttpdns_lists *lists, const char *pem, size_t count) {
     int ended = ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
     BIO_free(source);
     return ended ? added : -(added + 1);
+}
+
+const char *chttpdns_lists_fault(const chttpdns_lists *lists) {
+    for (int index = 0; index < sk_X509_CRL_num(lists->lists); index++) {
+        const X509_CRL *list = sk_X509_CRL_value(lists->lists, index);
+        // Version 1 has no extensions.
+        if (X509_CRL_get_version(list) < X509_CRL_VERSION_2) continue;
+        if (X509_CRL_get_ext_by_NID(list, NID_crl_number, -1) < 0) return "a list has no number";
+        if (X509_CRL_get_ext_by_NID(list, NID_authority_key_identifier, -1) < 0)
+            return "a list does not name its issuer's key";
+    }
+    return NULL;
 }
 
 int chttpdns_lists_check(

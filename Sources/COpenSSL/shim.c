@@ -7,12 +7,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <openssl/core_names.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -164,6 +166,22 @@ int chttpdns_is_old_server(const X509 *certificate) {
     return server;
 }
 
+int chttpdns_key_has_own_curve(const EVP_PKEY *key) {
+    int is_own = 0;
+    // OpenSSL finds the name of a curve that was spelled out, where it has one.
+    return EVP_PKEY_get_int_param(
+               key, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &is_own)
+        && is_own;
+}
+
+int chttpdns_key_is_binary(const EVP_PKEY *key) {
+    char field[64];
+    size_t count = 0;
+    return EVP_PKEY_get_utf8_string_param(
+               key, OSSL_PKEY_PARAM_EC_FIELD_TYPE, field, sizeof field, &count)
+        && strcmp(field, SN_X9_62_characteristic_two_field) == 0;
+}
+
 int chttpdns_key_exponent_is_sound(const EVP_PKEY *key) {
     BIGNUM *exponent = NULL;
     if (!EVP_PKEY_get_bn_param(key, "e", &exponent)) return 0;
@@ -240,36 +258,62 @@ int chttpdns_is_hashed_directory(const char *path) {
     return found;
 }
 
-static int add_file(X509_STORE *store, const char *path) {
-    BIO *source = BIO_new_file(path, "r");
-    if (source == NULL) return 0;
+// Because: a bundle of all public roots has 300 KB, and a folder of added ones a few files.
+enum { MOST_FOLDER_OCTETS = 4 << 20, MOST_FOLDER_FILES = 1000, MOST_FOLDER_BLOCKS = 10000 };
+
+static int add_taken(X509_STORE *store, X509 *certificate) {
+    int added = certificate != NULL && X509_STORE_add_cert(store, certificate) == 1;
+    X509_free(certificate);
+    return added;
+}
+
+// A block that cannot be read is passed over: what stands behind it counts as well.
+static int add_blocks(X509_STORE *store, BIO *source, int *blocks) {
     int added = 0;
-    X509 *certificate;
-    while ((certificate = PEM_read_bio_X509_AUX(source, NULL, NULL, NULL)) != NULL) {
-        added += X509_STORE_add_cert(store, certificate) == 1;
-        X509_free(certificate);
+    for (*blocks = 0; *blocks < MOST_FOLDER_BLOCKS; ++*blocks) {
+        ERR_clear_error();
+        X509 *certificate = PEM_read_bio_X509_AUX(source, NULL, NULL, NULL);
+        if (certificate == NULL && chttpdns_error_is_end_of_pem(ERR_peek_last_error())) break;
+        added += add_taken(store, certificate);
     }
+    return added;
+}
+
+static int add_file(X509_STORE *store, const char *path) {
+    BIO *source = BIO_new_file(path, "rb");
+    if (source == NULL) return 0;
+    int blocks = 0, added = add_blocks(store, source, &blocks);
+    // BIO_reset answers 0 for a file.
+    if (blocks == 0 && BIO_reset(source) == 0) added = add_taken(store, d2i_X509_bio(source, NULL));
     BIO_free(source);
     return added;
 }
 
-int chttpdns_store_add_folder(X509_STORE *store, const char *path, int depth) {
+static int add_folder(X509_STORE *store, const char *path, int depth, int *files_left) {
     DIR *directory = opendir(path);
     if (directory == NULL) return 0;
     int added = 0;
     struct dirent *entry;
-    while ((entry = readdir(directory)) != NULL) {
-        const char *name = entry->d_name;
+    while (*files_left > 0 && (entry = readdir(directory)) != NULL) {
         char whole[4096];
-        int length = snprintf(whole, sizeof whole, "%s/%s", path, name);
-        if (name[0] == '.' || length < 0 || (size_t)length >= sizeof whole) continue;
-        const char *dot = strrchr(name, '.');
-        if (dot != NULL && (!strcmp(dot, ".crt") || !strcmp(dot, ".pem") || !strcmp(dot, ".cer")))
+        struct stat what;
+        int length = snprintf(whole, sizeof whole, "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] == '.' || length < 0 || (size_t)length >= sizeof whole
+            || stat(whole, &what) != 0)
+            continue;
+        --*files_left;
+        if (S_ISREG(what.st_mode) && what.st_size <= MOST_FOLDER_OCTETS)
             added += add_file(store, whole);
-        else if (depth > 0)
-            added += chttpdns_store_add_folder(store, whole, depth - 1);
+        else if (S_ISDIR(what.st_mode) && depth > 0)
+            added += add_folder(store, whole, depth - 1, files_left);
     }
     closedir(directory);
+    return added;
+}
+
+int chttpdns_store_add_folder(X509_STORE *store, const char *path, int depth) {
+    int files_left = MOST_FOLDER_FILES;
+    int added = add_folder(store, path, depth, &files_left);
     ERR_clear_error();
     return added;
 }

@@ -14,11 +14,14 @@ package struct ChainSettings: Sendable {
     /// Where there are any, the leaf has to be looked up in one, and its authorities in those that
     /// are there.
     package var revocationLists: [RevocationList] = []
-    /// Object identifiers of certificate policies of which a chain needs one; none: no policies are
-    /// looked at.
+    /// Object identifiers of certificate policies of which a chain needs one; none: only what its
+    /// authorities demand.
     package var policies: [String] = []
 
     package init() {}
+
+    /// Without it OpenSSL finds no policy sufficient. Source: RFC 5280 §4.2.1.4.
+    fileprivate static let anyPolicy = "2.5.29.32.0"
 }
 
 /// A certificate revocation list: one reference to OpenSSL's own, released with the last owner.
@@ -84,17 +87,20 @@ struct StoreContext: ~Copyable {
         else { return false }
         // TRUSTED_FIRST: prefer a root we have over a longer path the peer suggests.
         // X509_STRICT: certificates that break RFC 5280 are refused, not worked around.
-        var flags = X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_X509_STRICT
+        // POLICY_CHECK: an authority may demand policies of what is below it, whether we ask for any
+        // or not. Source: RFC 5280 §6.1.5 (g).
+        var flags = X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_X509_STRICT | X509_V_FLAG_POLICY_CHECK
         if settings.endsAtAnyTrusted { flags |= X509_V_FLAG_PARTIAL_CHAIN }
-        if !settings.policies.isEmpty {
-            flags |= X509_V_FLAG_POLICY_CHECK | X509_V_FLAG_EXPLICIT_POLICY
-        }
+        if !settings.policies.isEmpty { flags |= X509_V_FLAG_EXPLICIT_POLICY }
         if !settings.revocationLists.isEmpty {
             flags |= X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL
         }
         X509_VERIFY_PARAM_clear_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         guard X509_VERIFY_PARAM_set_flags(parameters, UInt(flags)) == 1,
-            add(settings.policies, to: parameters), add(settings.revocationLists)
+            add(
+                settings.policies.isEmpty ? [ChainSettings.anyPolicy] : settings.policies,
+                to: parameters),
+            add(settings.revocationLists)
         else { return false }
         X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: rules.longestPath - 2))
         X509_VERIFY_PARAM_set_auth_level(parameters, settings.securityLevel)

@@ -12,6 +12,7 @@ package import HTTPDNSTrust
 ///    is that of the first path; where only the pin was missing, that.
 package struct ChainVerifier: Sendable {
     private let store: RootStore
+    private let origins: RootOrigins
     package var settings = ChainSettings()
     package var rules: ChainRules
     /// A path without one of the pinned keys is only taken when there is no other.
@@ -24,14 +25,22 @@ package struct ChainVerifier: Sendable {
     package init(policy: TrustPolicy) throws(TrustSetupError) {
         self.init(
             store: try RootStore.shared(policy.roots, and: policy.userRoots),
-            profile: policy.profile, pins: policy.pins)
+            profile: policy.profile, pins: policy.pins,
+            local: policy.roots == .system ? LocalRoots.shared : nil)
     }
 
-    init(store: RootStore, profile: TrustPolicy.Profile, pins: PinSet = PinSet()) {
+    init(
+        store: RootStore, profile: TrustPolicy.Profile, pins: PinSet = PinSet(),
+        local: LocalRoots? = nil
+    ) {
         self.store = store
+        origins = RootOrigins(store: store, local: local)
         rules = ChainRules(profile: profile)
         self.pins = pins
     }
+
+    /// Whether `root`, which ends a verified chain, came with these roots or was added.
+    func origin(of root: CertificateFacts?) -> RootOrigin { origins.origin(of: root) }
 
     /// What OpenSSL finds out about `leaf`, with `intermediates` to build from, at `time`.
     ///

@@ -26,6 +26,7 @@ final class ClientCredential: @unchecked Sendable {
         guard let leaf = certificates.first else {
             throw .unusable(what: what, source: texts.certificatePlace, reason: "there is none")
         }
+        material = try PolicyFile.digest(texts.certificates)
         let key = try ClientCredential.key(
             texts.key, identity.passphrase, what: "key of the " + what, place: texts.keyPlace)
         guard X509_check_private_key(leaf.raw, key) == 1 else {
@@ -36,7 +37,6 @@ final class ClientCredential: @unchecked Sendable {
         }
         self.certificates = certificates
         self.key = key
-        material = PolicyFile.digest(texts.certificates)
         // What OpenSSL would refuse in each handshake, it refuses now: a weak key, for example.
         guard let trial = SSL_CTX_new(TLS_client_method()) else {
             throw .unexpected(LastError.text)

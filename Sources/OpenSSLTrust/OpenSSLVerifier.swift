@@ -12,7 +12,6 @@ package final class OpenSSLVerifier: PeerVerifier {
     package let fingerprint: PolicyFingerprint
     let judge: ChainJudge
     private let material: PolicyMaterial
-    private let origins: RootOrigins
     private let clock: any WallSource
     private let memo: VerificationMemo
     /// Names the policy in the memo: a digest, since the fingerprint may hold all roots as text.
@@ -33,8 +32,13 @@ package final class OpenSSLVerifier: PeerVerifier {
         policy: TrustPolicy, isPublicSuffix: @escaping @Sendable (String) -> Bool = { _ in false },
         clock: any WallSource = SystemWallClock(), memo: VerificationMemo = VerificationMemo()
     ) throws(TrustSetupError) {
+        if let wide = policy.dangerous.widest(isPublicSuffix) {
+            throw .unusable(
+                what: "dangerous option", source: "the policy for \(wide.pattern)",
+                reason: "it speaks for all that is registered under \(wide.suffix.text), a public "
+                    + "suffix; name the hosts that are yours")
+        }
         material = try PolicyMaterial(policy)
-        origins = try RootOrigins(policy)
         judge = ChainJudge(
             policy: policy, rootsEdition: material.chains.rootsEdition, material: material.name,
             matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
@@ -154,7 +158,7 @@ extension OpenSSLVerifier {
             inspection = material.inspect($0, host: host, now: now)
         }
         if found.evidence.refusal == nil {
-            found.evidence.root = origins.origin(of: found.evidence.chain.last)
+            found.evidence.root = chains.origin(of: found.evidence.chain.last)
             if judge.policy.pins.match(for: host)?.rule != nil {
                 found.evidence.served = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
             }
@@ -171,11 +175,11 @@ extension OpenSSLVerifier {
                 isName ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_APPLICATION_VERIFICATION
             )
         case .success(let provisional):
-            guard let leaf = inspection.leaf, let issuer = inspection.issuer else {
+            guard let leaf = inspection.leaf else {
                 return (.failure(OpenSSLVerifier.outOfMemory(host)), X509_V_ERR_OUT_OF_MEM)
             }
             let peer = ExaminedPeer(
-                provisional, leaf: leaf, issuer: issuer, now: now,
+                provisional, leaf: leaf, issuer: inspection.issuer, now: now,
                 pinsUntil: judge.policy.pins.match(for: host)?.rule?.expiry?.at)
             if let key, peer.isLasting { memo.keep(peer, for: key) }
             return (.success(peer), X509_V_OK)

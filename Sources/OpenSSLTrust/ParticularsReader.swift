@@ -17,6 +17,8 @@ enum ParticularsReader {
         particulars.isSelfIssued = flags & UInt32(EXFLAG_SI) != 0
         particulars.basicConstraints = basicConstraints(raw, flags)
         particulars.keyUsage = keyUsage(raw, flags)
+        particulars.isOldForOthers =
+            chttpdns_is_old_server(raw) == 0 && flags & UInt32(EXFLAG_CA) == 0
         particulars.extendedUsages = extendedUsages(raw, flags)
         particulars.subjectKeyID = octets(X509_get0_subject_key_id(raw))
         particulars.authorityKeyID = octets(X509_get0_authority_key_id(raw))
@@ -77,10 +79,6 @@ enum ParticularsReader {
         ]
         var usage: CertificateParticulars.KeyUsage = []
         for (bit, member) in known where bits & UInt32(bit) != 0 { usage.insert(member) }
-        // The older way to say for what a certificate is. Source: Netscape Certificate Extensions.
-        if chttpdns_is_old_server(raw) == 0, flags & UInt32(EXFLAG_CA) == 0 {
-            usage.subtract([.digitalSignature, .keyEncipherment, .keyAgreement])
-        }
         return usage
     }
 
@@ -120,7 +118,17 @@ enum ParticularsReader {
             return .rsa(
                 bits: Int(EVP_PKEY_get_bits(key)),
                 exponent: chttpdns_key_exponent_is_sound(key) == 1 ? .sound : .unsound)
-        case EVP_PKEY_EC: return .elliptic(curve: CertificateReader.curve(of: key) ?? "unknown")
+        case EVP_PKEY_EC:
+            guard let curve = CertificateReader.curve(of: key),
+                chttpdns_key_has_own_curve(key) == 0
+            else {
+                return .outdated("an EC key with parameters of its own")
+            }
+            guard chttpdns_key_is_binary(key) == 0 else {
+                return .outdated("a key on the binary curve \(curve)")
+            }
+            return .elliptic(curve: curve)
+        case EVP_PKEY_DSA: return .outdated("a DSA key")
         case EVP_PKEY_ED25519, EVP_PKEY_ED448, EVP_PKEY_X25519, EVP_PKEY_X448: return .edwards
         case let kind:
             return .other(

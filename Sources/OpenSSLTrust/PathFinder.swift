@@ -82,6 +82,8 @@ private struct CertificatePool {
     private var keys: [Pin: Int] = [:]
     /// Subject and key of what the roots themselves say is not to be trusted for servers.
     private var rejected: [(subject: Int, key: Pin)] = []
+    /// Authorities that a trusted certificate keeps from servers, in a path or not.
+    private var bounds: [(subject: UInt, key: Pin)] = []
 
     /// Because: no server needs more, and a peer may send thousands.
     static let mostPresented: Int32 = 100
@@ -100,6 +102,9 @@ private struct CertificatePool {
         if isTrusted, X509_check_trust(raw, X509_TRUST_SSL_SERVER, 0) == X509_TRUST_REJECTED {
             rejected.append((Int(truncatingIfNeeded: X509_subject_name_hash(raw)), facts.pin))
             return
+        }
+        if isTrusted, !facts.particulars.isSelfIssued, !verifier.rules.allowsUsage(of: facts) {
+            bounds.append((X509_subject_name_hash(raw), facts.pin))
         }
         if let known = indices[facts.fingerprint] {
             guard isTrusted, X509_up_ref(raw) == 1 else { return }
@@ -138,11 +143,12 @@ private struct CertificatePool {
                 nodes[index].isBarred = true
             }
         }
-        for bound in nodes.indices where nodes[bound].isTrusted && !nodes[bound].isSelfIssued {
-            guard !verifier.rules.allowsUsage(of: facts[bound]) else { continue }
-            let (subject, key) = (nodes[bound].subject, nodes[bound].key)
+        for bound in bounds {
+            let subject = Int(truncatingIfNeeded: bound.subject)
             for index in nodes.indices.dropFirst() where !nodes[index].isTrusted {
-                guard nodes[index].subject == subject, nodes[index].key == key else { continue }
+                guard nodes[index].subject == subject, facts[index].pin == bound.key else {
+                    continue
+                }
                 nodes[index].isBarred = true
             }
         }

@@ -20,8 +20,13 @@ enum PolicyFile {
         return octets
     }
 
-    /// Hexadecimal SHA-256; empty when OpenSSL refuses, which leaves two contents alike in a name only.
-    static func digest(_ octets: [UInt8]) -> String { Hex.encoded(sha256(octets) ?? []) }
+    /// Hexadecimal SHA-256.
+    ///
+    /// - Throws: ``TrustSetupError`` when OpenSSL refuses: two contents must not have one name.
+    static func digest(_ octets: [UInt8]) throws(TrustSetupError) -> String {
+        guard let digest = sha256(octets) else { throw .unexpected("SHA-256 is not available") }
+        return Hex.encoded(digest)
+    }
 
     static func sha256(_ octets: [UInt8]) -> [UInt8]? {
         var digest = [UInt8](repeating: 0, count: 32)

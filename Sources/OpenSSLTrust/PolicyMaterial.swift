@@ -19,6 +19,8 @@ final class PolicyMaterial: Sendable {
         for (pattern, roots) in policy.rootsByHost {
             var own = policy
             own.roots = roots
+            // In place of all of the policy's, what was added to them included.
+            if roots != .system { own.userRoots = nil }
             own.profile = roots == .system ? .publicWeb : .privateAuthority
             chainsByHost.append((pattern, try ChainVerifier(policy: own)))
         }
@@ -29,7 +31,9 @@ final class PolicyMaterial: Sendable {
         }
         self.credentials = PolicyMaterial.mostSpecificFirst(credentials) { $0.pattern }
         let revocation = policy.revocation
-        lists = revocation.mode == .off ? nil : try RevocationLists(revocation.lists)
+        lists =
+            revocation.mode == .off
+            ? nil : try RevocationLists(revocation.lists, profile: policy.profile)
         let transparency = policy.transparency
         logs = transparency.mode == .off ? nil : try TransparencyLogs(transparency.logs)
     }
@@ -70,6 +74,7 @@ final class PolicyMaterial: Sendable {
         var transparency: TransparencyReport?
         var commonNames: [[UInt8]] = []
         var leaf: Certificate?
+        /// Nil where the chain ends before it.
         var issuer: Certificate?
     }
 
@@ -78,10 +83,12 @@ final class PolicyMaterial: Sendable {
         var inspection = Inspection()
         let count = chttpdns_certificates_count(chain)
         guard count > 0, let leaf = chttpdns_certificates_at(chain, 0) else { return inspection }
-        // A certificate alone is its own issuer.
-        let issuer = chttpdns_certificates_at(chain, min(1, count - 1)) ?? leaf
+        // A certificate alone is its own issuer, if it has signed itself; one that is trusted although
+        // another has issued it speaks for nobody, not for itself either.
+        let above = count > 1 ? chttpdns_certificates_at(chain, 1) : nil
+        let issuer = above ?? (X509_self_signed(leaf, 1) == 1 ? leaf : nil)
         inspection.leaf = Certificate(sharing: leaf)
-        inspection.issuer = Certificate(sharing: issuer)
+        inspection.issuer = issuer.flatMap { Certificate(sharing: $0) }
         if policy.revocation.mode != .off {
             // What an authority's certificate demands, those below it have to keep as well; the root
             // is given, whatever it says. Source: RFC 7633 §4.2.2.
@@ -92,7 +99,7 @@ final class PolicyMaterial: Sendable {
             if let lists { inspection.revocation.lists = lists.findings(chain, now: now) }
         }
         if policy.transparency.mode != .off, !(host.map(policy.transparency.isExempt) ?? false) {
-            inspection.transparency = stamps(leaf: leaf, issuer: issuer, now: now)
+            inspection.transparency = stamps(leaf: leaf, issuer: issuer ?? leaf, now: now)
         }
         if let host, policy.dangerous.options(for: host).contains(.matchesCommonName) {
             inspection.commonNames = PolicyMaterial.commonNames(leaf)

@@ -11,15 +11,20 @@ final class RevocationLists: @unchecked Sendable {
 
     /// Nil when there are no lists.
     ///
+    /// - Parameter profile: the public one demands of a list what RFC 5280 does.
     /// - Throws: ``TrustSetupError``: a file that cannot be read, or that holds no list.
-    init?(_ sources: [RevocationPolicy.Lists]) throws(TrustSetupError) {
+    init?(
+        _ sources: [RevocationPolicy.Lists], profile: TrustPolicy.Profile
+    ) throws(TrustSetupError) {
         guard !sources.isEmpty else { return nil }
         ERR_clear_error()
         defer { ERR_clear_error() }
         guard let raw = chttpdns_lists_new() else { throw .unexpected(LastError.text) }
         var digests: [String] = []
         do throws(TrustSetupError) {
-            for source in sources { digests.append(try RevocationLists.add(source, to: raw)) }
+            for source in sources {
+                digests.append(try RevocationLists.add(source, to: raw, profile))
+            }
         } catch {
             // There is no object yet whose end would do it.
             chttpdns_lists_free(raw)
@@ -32,7 +37,7 @@ final class RevocationLists: @unchecked Sendable {
     deinit { chttpdns_lists_free(raw) }
 
     private static func add(
-        _ source: RevocationPolicy.Lists, to raw: OpaquePointer
+        _ source: RevocationPolicy.Lists, to raw: OpaquePointer, _ profile: TrustPolicy.Profile
     ) throws(TrustSetupError) -> String {
         let octets: [UInt8]
         let place: String
@@ -53,7 +58,11 @@ final class RevocationLists: @unchecked Sendable {
             throw .unusable(
                 what: what, source: place, reason: "list \(-added) is malformed: \(LastError.text)")
         }
-        return PolicyFile.digest(octets)
+        // Those that came before have passed.
+        if profile == .publicWeb, let fault = chttpdns_lists_fault(raw) {
+            throw .unusable(what: what, source: place, reason: String(cString: fault))
+        }
+        return try PolicyFile.digest(octets)
     }
 
     /// What they say of each certificate of a verified chain, leaf first.
@@ -79,6 +88,7 @@ final class RevocationLists: @unchecked Sendable {
         case CHTTPDNS_LIST_REVOKED: return .revoked
         case CHTTPDNS_LIST_NONE: return .unlisted
         default:
+            if Int(found.error) == CHTTPDNS_LIST_HAS_NO_END { return .unusable("names no end") }
             let words = String(cString: X509_verify_cert_error_string(Int(found.error)))
             return .unusable("proves nothing: \(words)")
         }

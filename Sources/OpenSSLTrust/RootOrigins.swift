@@ -3,38 +3,27 @@ internal import HTTPDNSTrust
 
 /// Tells roots that somebody added to this machine from those that came with it.
 struct RootOrigins: Sendable {
-    /// Roots that are the policy's own, whoever added them as well.
-    private let policy: RootStore?
-    private let added: RootStore?
+    private let store: RootStore
     private let local: LocalRoots?
 
-    /// - Throws: ``TrustSetupError``.
-    init(_ policy: TrustPolicy) throws(TrustSetupError) {
-        if let roots = policy.userRoots {
-            added = try RootStore.shared(roots)
-            self.policy = try RootStore.shared(policy.roots)
-        } else {
-            added = nil
-            self.policy = nil
-        }
-        local = policy.roots == .system ? LocalRoots.shared : nil
+    /// - Parameters:
+    ///   - store: the roots that chains are verified with.
+    ///   - local: what was added to the system's roots, where those are among them.
+    init(store: RootStore, local: LocalRoots?) {
+        self.store = store
+        self.local = local
     }
 
     func origin(of root: CertificateFacts?) -> RootOrigin {
-        guard added != nil || local?.isEmpty == false, let root,
+        guard store.parts != nil || local?.isEmpty == false, let root,
             let certificate = try? Certificate(der: root.der)
         else { return .policy }
         if let local, local.holds(certificate) { return .user }
-        guard let added, added.holds(certificate), policy?.holds(certificate) != true else {
-            return .policy
-        }
+        // Roots that are the policy's own are that, whoever added them as well.
+        guard let parts = store.parts, parts.added.holds(certificate),
+            !parts.own.holds(certificate)
+        else { return .policy }
         return .user
-    }
-}
-
-extension RootStore {
-    func holds(_ certificate: Certificate) -> Bool {
-        chttpdns_store_holds(raw, certificate.raw) == 1
     }
 }
 

@@ -10,6 +10,9 @@ internal import HTTPDNSTrust
 final class RootStore: @unchecked Sendable {
     // Safety: an X509_STORE locks itself; it is not configured after `init`.
     let raw: OpaquePointer
+    /// The policy's own roots and those that were added, each by themselves and from the same reading;
+    /// nil where none were added.
+    let parts: (own: Part, added: Part)?
     /// Tells one reading of a file or directory from a later one; nil where the value says all.
     ///
     /// What a proof under the old roots is worth under the new ones nobody knows.
@@ -41,21 +44,29 @@ final class RootStore: @unchecked Sendable {
     ) throws(TrustSetupError) {
         ERR_clear_error()
         defer { ERR_clear_error() }
+        parts = added == nil ? nil : (try Part(), try Part())
         guard let raw = X509_STORE_new() else { throw .unexpected(LastError.text) }
         self.raw = raw
         edition = RootStore.edition(of: [roots] + (added.map { [$0] } ?? []))
-        try add(roots, environment)
-        if let added { try add(added, environment) }
+        try Filling(stores: [raw] + (parts.map { [$0.own.raw] } ?? [])).add(roots, environment)
+        guard let added, let parts else { return }
+        try Filling(stores: [raw, parts.added.raw]).add(added, environment)
     }
 
-    private func add(
-        _ roots: TrustPolicy.Roots, _ environment: (String) -> String?
-    ) throws(TrustSetupError) {
-        switch roots {
-        case .system: try addSystem(environment)
-        case .file(let path): try addFile(path)
-        case .directory(let path): try addDirectory(path)
-        case .pem(let text): try addPEM(text)
+    /// Some of the roots.
+    final class Part: @unchecked Sendable {
+        // Safety: an X509_STORE locks itself; it is not configured after ``RootStore/init``.
+        fileprivate let raw: OpaquePointer
+
+        fileprivate init() throws(TrustSetupError) {
+            guard let raw = X509_STORE_new() else { throw .unexpected(LastError.text) }
+            self.raw = raw
+        }
+
+        deinit { X509_STORE_free(raw) }
+
+        func holds(_ certificate: Certificate) -> Bool {
+            chttpdns_store_holds(raw, certificate.raw) == 1
         }
     }
 
@@ -114,6 +125,22 @@ final class RootStore: @unchecked Sendable {
         let text = String(cString: value)
         return text.isEmpty ? nil : text
     }
+}
+
+/// Puts roots into stores, each from one reading.
+private struct Filling {
+    let stores: [OpaquePointer]
+
+    func add(
+        _ roots: TrustPolicy.Roots, _ environment: (String) -> String?
+    ) throws(TrustSetupError) {
+        switch roots {
+        case .system: try addSystem(environment)
+        case .file(let path): try addFile(path)
+        case .directory(let path): try addDirectory(path)
+        case .pem(let text): try addPEM(text)
+        }
+    }
 
     /// `SSL_CERT_DIR` replaces the directory and `SSL_CERT_FILE` the file, each by itself, as in
     /// OpenSSL. A hashed directory is read as it is needed, so that nothing is loaded up front.
@@ -125,14 +152,14 @@ final class RootStore: @unchecked Sendable {
             return
         }
         let directories = [
-            RootStore.usualDirectory, String(cString: X509_get_default_cert_dir()),
+            Filling.usualDirectory, String(cString: X509_get_default_cert_dir()),
         ]
         if let hashed = directories.first(where: { chttpdns_is_hashed_directory($0) == 1 }) {
             try addLookup(hashed)
             return
         }
         guard file == nil else { return }
-        let bundles = [String(cString: X509_get_default_cert_file())] + RootStore.usualBundles
+        let bundles = [String(cString: X509_get_default_cert_file())] + Filling.usualBundles
         for bundle in bundles {
             do { return try addFile(bundle) } catch { continue }
         }
@@ -153,9 +180,11 @@ final class RootStore: @unchecked Sendable {
     }
 
     private func addLookup(_ directories: String) throws(TrustSetupError) {
-        guard let lookup = X509_STORE_add_lookup(raw, X509_LOOKUP_hash_dir()),
-            chttpdns_lookup_add_directory(lookup, directories) == 1
-        else { throw .unexpected(LastError.text) }
+        for store in stores {
+            guard let lookup = X509_STORE_add_lookup(store, X509_LOOKUP_hash_dir()),
+                chttpdns_lookup_add_directory(lookup, directories) == 1
+            else { throw .unexpected(LastError.text) }
+        }
     }
 
     private func addFile(_ path: String) throws(TrustSetupError) {
@@ -165,7 +194,7 @@ final class RootStore: @unchecked Sendable {
         defer { BIO_free(source) }
         let certificates: [Certificate]
         do { certificates = try Certificate.all(from: source) } catch {
-            throw RootStore.error(error, source: path)
+            throw Filling.error(error, source: path)
         }
         try add(certificates)
     }
@@ -173,14 +202,14 @@ final class RootStore: @unchecked Sendable {
     private func addPEM(_ text: String) throws(TrustSetupError) {
         let certificates: [Certificate]
         do { certificates = try Certificate.all(pem: text) } catch {
-            throw RootStore.error(error, source: "the given PEM text")
+            throw Filling.error(error, source: "the given PEM text")
         }
         try add(certificates)
     }
 
     private func add(_ certificates: [Certificate]) throws(TrustSetupError) {
         for certificate in certificates {
-            guard X509_STORE_add_cert(raw, certificate.raw) == 1 else {
+            for store in stores where X509_STORE_add_cert(store, certificate.raw) != 1 {
                 throw .unexpected(LastError.text)
             }
         }

@@ -27,7 +27,7 @@ final class TransparencyLogs: @unchecked Sendable {
             case .file(let path): (octets, place) = (try PolicyFile.read(path, as: Self.what), path)
             case .text(let text): (octets, place) = (Array(text.utf8), "the given text")
             }
-            digests.append(PolicyFile.digest(octets))
+            digests.append(try PolicyFile.digest(octets))
             do {
                 for log in try LogListReader.logs(octets) {
                     guard let identifier = PolicyFile.sha256(log.key) else { continue }

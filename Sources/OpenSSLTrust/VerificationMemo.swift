@@ -117,7 +117,8 @@ package final class VerificationMemo: Sendable {
 final class ExaminedPeer: Sendable {
     let provisional: ProvisionalPeer
     private let leaf: Certificate
-    private let issuer: Certificate
+    /// Nil where the chain ends before it: nobody can have signed a staple then.
+    private let issuer: Certificate?
     private let from: WallTime
     private let until: WallTime
     /// The last good staple: servers send the same one for hours.
@@ -125,7 +126,7 @@ final class ExaminedPeer: Sendable {
 
     /// - Parameter pinsUntil: the last moment of the host's pin rule, which then says something else.
     init(
-        _ provisional: ProvisionalPeer, leaf: Certificate, issuer: Certificate, now: WallTime,
+        _ provisional: ProvisionalPeer, leaf: Certificate, issuer: Certificate?, now: WallTime,
         pinsUntil: WallTime? = nil
     ) {
         self.provisional = provisional
@@ -151,6 +152,7 @@ final class ExaminedPeer: Sendable {
     /// What `octets`, the staple of this handshake, say; none: absent.
     func staple(_ octets: UnsafeBufferPointer<UInt8>, now: WallTime) -> StapleEvidence {
         guard let base = octets.baseAddress, !octets.isEmpty else { return .absent }
+        guard let issuer else { return .unusable("is signed by one who is not in the chain") }
         var digest = [UInt8](repeating: 0, count: 32)
         guard chttpdns_sha256(base, octets.count, &digest) == 1 else {
             return .unusable("cannot be hashed")

@@ -9,6 +9,9 @@ package struct CertificateParticulars: Sendable, Hashable {
     package var isSelfIssued = false
     package var basicConstraints: BasicConstraints?
     package var keyUsage: KeyUsage?
+    /// The older way to say for what a certificate is, is there and does not say: for servers.
+    /// Source: Netscape Certificate Extensions.
+    package var isOldForOthers = false
     package var extendedUsages: ExtendedUsages?
     package var subjectKeyID: [UInt8]?
     package var authorityKeyID: [UInt8]?
@@ -92,6 +95,8 @@ package struct CertificateParticulars: Sendable, Hashable {
         /// By its common name: `P-256`.
         case elliptic(curve: String)
         case edwards
+        /// Of a kind that counts nowhere any more, however long it is; the text completes "it is …".
+        case outdated(String)
         /// By its name: `dsaEncryption`.
         case other(String, securityBits: Int)
 

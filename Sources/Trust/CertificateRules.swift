@@ -83,6 +83,8 @@ extension ChainRules {
             }
             return ChainFault(.weakKey, "a key on the curve \(curve) (CA/B BR §6.1.5)")
         case .edwards: return nil
+        case .outdated(let what):
+            return ChainFault(.weakKey, "\(what) (RFC 5480 §2.1.1, NIST SP 800-186 §3.3)")
         case .other(let name, let securityBits):
             guard profile == .publicWeb || securityBits < ChainRules.leastSecurityBits else {
                 return nil
@@ -161,6 +163,9 @@ extension ChainRules {
         let forTLS: CertificateParticulars.KeyUsage = [
             .digitalSignature, .keyEncipherment, .keyAgreement,
         ]
+        if particulars.isOldForOthers, !usages.isDisjoint(with: [.server, .client]) {
+            return ChainFault(.notForServers, "the Netscape certificate type names no server")
+        }
         if !usages.isDisjoint(with: [.server, .client]), let usage = particulars.keyUsage,
             usage.isDisjoint(with: forTLS)
         {

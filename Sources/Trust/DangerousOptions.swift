@@ -52,6 +52,16 @@ public struct DangerousOptions: Sendable, Hashable {
         return options.sorted()
     }
 
+    /// The first pattern that speaks for all that is registered under one name, and that name.
+    package func widest(
+        _ isPublicSuffix: (String) -> Bool
+    ) -> (pattern: HostPattern, suffix: HostName)? {
+        let wide = entries.keys.compactMap { pattern in
+            pattern.suffix.flatMap { isPublicSuffix($0.text) ? (pattern, $0) : nil }
+        }
+        return wide.min { $0.0.distinctText < $1.0.distinctText }
+    }
+
     /// What is set for whom and why, a line each, for the log of a start.
     public var lines: [String] {
         entries.flatMap { pattern, accepted in
@@ -83,12 +93,14 @@ public enum DangerousOptionsError: Error, Sendable, Hashable, CustomStringConver
 }
 
 extension HostPattern {
-    /// Everything under a top-level domain.
-    fileprivate var isWide: Bool {
+    /// What all its hosts are under; nil for one host alone.
+    fileprivate var suffix: HostName? {
         switch form {
-        case .exact: false
-        case .oneLabelUnder(let suffix), .anyDepthUnder(let suffix), .under(let suffix):
-            suffix.labels.count < 2
+        case .exact: nil
+        case .oneLabelUnder(let suffix), .anyDepthUnder(let suffix), .under(let suffix): suffix
         }
     }
+
+    /// Everything under a top-level domain.
+    fileprivate var isWide: Bool { suffix.map { $0.labels.count < 2 } ?? false }
 }

@@ -40,7 +40,8 @@ public struct TrustPolicy: Sendable, Hashable {
     public var minimumTLS = TLSVersion.tls12
     /// Starts as `publicWeb` with the system's roots, as `privateAuthority` with given ones.
     public var profile: Profile
-    /// Roots of their own for some hosts, in place of ``roots``; the most specific pattern counts.
+    /// Roots of their own for some hosts, in place of ``roots`` and, unless they are the system's, of
+    /// ``userRoots``; the most specific pattern counts.
     /// ``Profile`` goes by them: `publicWeb` for the system's, `privateAuthority` for given ones.
     public var rootsByHost: [HostPattern: Roots] = [:]
     public var revocation = RevocationPolicy()

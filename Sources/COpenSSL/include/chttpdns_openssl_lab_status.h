@@ -30,13 +30,15 @@ typedef struct {
     int64_t next_update;
     /// Signed with SHA-1.
     int is_weak;
+    /// With the padding PSS; the key has to be one for RSA.
+    int is_pss;
 } httpdns_lab_ocsp;
 
 httpdns_lab_octets httpdns_lab_status_response(const httpdns_lab_ocsp *_Nonnull making);
 /// A response without an answer, for example 3: tryLater.
 httpdns_lab_octets httpdns_lab_ocsp_refusal(int status);
 
-/// A revocation list in PEM that names `revoked` (NULL: nobody).
+/// A revocation list in PEM that names `revoked` (NULL: nobody); `next_update` may be INT64_MIN: none.
 httpdns_lab_octets httpdns_lab_list(
     X509 *_Nonnull issuer, EVP_PKEY *_Nonnull issuer_key, X509 *_Nullable revoked,
     int64_t this_update, int64_t next_update);

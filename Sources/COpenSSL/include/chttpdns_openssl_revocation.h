@@ -76,12 +76,19 @@ enum {
     CHTTPDNS_LIST_UNUSABLE = 3,
 };
 
+/// An error that OpenSSL has no number for: a list without nextUpdate.
+enum { CHTTPDNS_LIST_HAS_NO_END = -1 };
+
 typedef struct {
     int state;
     int error;
     /// The nextUpdate of what was consulted, or CHTTPDNS_NO_TIME.
     int64_t until;
 } chttpdns_list_finding;
+
+/// What a version 2 list among them lacks of what it has to have; NULL: nothing. Source: RFC 5280
+/// §5.2.1, §5.2.3.
+const char *_Nullable chttpdns_lists_fault(const chttpdns_lists *_Nonnull lists);
 
 /// What the lists say of each certificate of a verified chain. The number of findings written; -1 when
 /// OpenSSL refuses.

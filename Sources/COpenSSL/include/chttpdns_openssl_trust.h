@@ -45,6 +45,10 @@ int chttpdns_extension_is_critical(const X509 *certificate, int identifier);
 int chttpdns_is_old_server(const X509 *certificate);
 // An RSA key's public exponent: odd, at least 3, at most 256 bits.
 int chttpdns_key_exponent_is_sound(const EVP_PKEY *key);
+// An EC key that spells out its curve's parameters.
+int chttpdns_key_has_own_curve(const EVP_PKEY *key);
+// An EC key over a field of characteristic two.
+int chttpdns_key_is_binary(const EVP_PKEY *key);
 
 STACK_OF(X509_CRL) *chttpdns_revocations_new(void);
 // Takes a reference of its own. 0 on failure.
@@ -73,8 +77,8 @@ int chttpdns_error_is_end_of_pem(unsigned long code);
 // 1 when the directory holds a file named as `openssl rehash` names them (1a2b3c4d.0).
 int chttpdns_is_hashed_directory(const char *path);
 
-// Adds the PEM certificates in files named *.crt, *.pem or *.cer in the folder and, down to `depth`
-// levels, below it; what cannot be read is passed over. How many there were.
+// Adds the certificates in the folder's files, whatever their names, in PEM or DER, and in those down
+// to `depth` levels below it; what cannot be read is passed over. How many there were.
 int chttpdns_store_add_folder(X509_STORE *store, const char *path, int depth);
 
 // 1 when exactly this certificate is in the store or its lookup folders.

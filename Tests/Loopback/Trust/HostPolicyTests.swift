@@ -127,6 +127,20 @@ import Testing
         }
     }
 
+    @Test func `a dangerous option for all under a public suffix is a fault of the set-up`() throws
+    {
+        let isPublicSuffix: @Sendable (String) -> Bool = { $0 == "co.uk" }
+        for pattern in ["**.co.uk", "*.co.uk"] {
+            let error = #expect(throws: TrustSetupError.self) {
+                try OpenSSLVerifier(policy: danger(pattern), isPublicSuffix: isPublicSuffix)
+            }
+            #expect(error?.description.contains("under co.uk, a public suffix") == true)
+        }
+        for pattern in ["**.example.co.uk", "api.co.uk"] {
+            _ = try OpenSSLVerifier(policy: danger(pattern), isPublicSuffix: isPublicSuffix)
+        }
+    }
+
     @Test func `a dangerous option shows in every proof and failure of its host`() throws {
         let verifier = try OpenSSLVerifier(policy: danger("**.corp.example.com"))
         let leaf = try Recipe.leaf("db.corp.example.com", "api.example.com").minted(by: root)

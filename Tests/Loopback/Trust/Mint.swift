@@ -68,10 +68,18 @@ struct Recipe {
     var validity: ClosedRange<Int> = -3_600...3_600
     /// Without key identifiers and key usage, as a plain `openssl` command makes them.
     var isPlain = false
+    var key = KeyKind.elliptic("P-256")
     /// More extensions, as OpenSSL's configuration writes them.
     var extra: [String: String] = [:]
     /// More extensions, by number and in the words of OpenSSL's configuration.
     var extensions: [(kind: Int32, text: String)] = []
+
+    enum KeyKind {
+        case elliptic(String)
+        /// On P-256, with the parameters of the curve in place of its name.
+        case spelledOut
+        case rsa
+    }
 
     static func leaf(_ names: String..., addresses: [[UInt8]] = []) -> Recipe {
         Recipe(
@@ -85,7 +93,7 @@ struct Recipe {
 
     /// A certificate signed by `issuer`, or by itself; with its own new key, or that of `owner`.
     func minted(by issuer: Minted? = nil, keyOf owner: Minted? = nil) throws -> Minted {
-        let key = try owner.map { try Recipe.retained($0.key) } ?? Recipe.newKey()
+        let key = try owner.map { try Recipe.retained($0.key) } ?? newKey()
         let certificate = try #require(X509_new())
         let minted = Minted(certificate: certificate, key: key)
         X509_set_version(certificate, 2)
@@ -155,12 +163,20 @@ struct Recipe {
         try #require(EVP_PKEY_up_ref(key) == 1 ? key : nil)
     }
 
-    private static func newKey() throws -> OpaquePointer {
-        let context = try #require(EVP_PKEY_CTX_new_from_name(nil, "EC", nil))
+    private func newKey() throws -> OpaquePointer {
+        var kind = "EC"
+        if case .rsa = self.key { kind = "RSA" }
+        let context = try #require(EVP_PKEY_CTX_new_from_name(nil, kind, nil))
         defer { EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
         #expect(EVP_PKEY_keygen_init(context) == 1)
-        #expect(EVP_PKEY_CTX_set_group_name(context, "P-256") == 1)
+        switch self.key {
+        case .elliptic(let curve): #expect(EVP_PKEY_CTX_set_group_name(context, curve) == 1)
+        case .spelledOut:
+            #expect(EVP_PKEY_CTX_set_group_name(context, "P-256") == 1)
+            #expect(EVP_PKEY_CTX_set_ec_param_enc(context, 0) == 1)
+        case .rsa: #expect(EVP_PKEY_CTX_set_rsa_keygen_bits(context, 2_048) == 1)
+        }
         #expect(EVP_PKEY_generate(context, &key) == 1)
         return try #require(key)
     }

@@ -67,6 +67,66 @@ import Testing
         #expect(failure.facts.now != nil)
     }
 
+    @Test func `an authority that demands policies is obeyed, whether we ask for any or not`()
+        throws
+    {
+        var recipe = Recipe.authority("Demanding Intermediate")
+        // The policy 1.2.3.4.
+        let policies: [String: String] = ["certificatePolicies": "DER:3007300506032A0304"]
+        recipe.extra = policies
+        recipe.extensions = [(NID_policy_constraints, "critical,requireExplicitPolicy:0")]
+        let demanding = try recipe.minted(by: root)
+        let without = try Recipe.leaf("api.example.com").minted(by: demanding)
+        #expect(
+            try failure(verifier(), sending: [without, demanding])?.code == .badCertificate)
+        var stating = Recipe.leaf("api.example.com")
+        stating.extra = policies
+        let with = try stating.minted(by: demanding)
+        #expect(try failure(verifier(), sending: [with, demanding]) == nil)
+    }
+
+    @Test func `an old certificate type that names no server is obeyed`() throws {
+        for (type, code) in [("client", TrustFailure.Code.notForServers), ("server", nil)] {
+            var recipe = Recipe.leaf("api.example.com")
+            recipe.isPlain = true
+            recipe.extensions = [(NID_netscape_cert_type, type)]
+            let leaf = try recipe.minted(by: root)
+            #expect(try failure(verifier(), sending: [leaf])?.code == code)
+        }
+    }
+
+    @Test func `a curve that is spelled out is no curve of ours`() throws {
+        var recipe = Recipe.authority("Root With Parameters")
+        recipe.key = .spelledOut
+        // Alone, for OpenSSL itself refuses it in a longer chain.
+        recipe.isAuthority = false
+        recipe.names = [Array("api.example.com".utf8)]
+        let alone = try recipe.minted()
+        let verifier = try verifier { $0.roots = .pem(alone.pem) }
+        let code = { () throws -> TrustFailure.Code? in
+            do {
+                _ = try verifier.verify(
+                    leaf: alone.parsed(), intermediates: [], host: host,
+                    at: SystemWallClock().now())
+                return nil
+            } catch let failure as TrustFailure { return failure.code }
+        }
+        #expect(try code() == .weakKey)
+    }
+
+    @Test(.enabled(if: EC_GROUP_new_by_curve_name(NID_sect283r1) != nil))
+    func `a binary curve is too weak for a private authority, too`() throws {
+        var recipe = Recipe.leaf("api.example.com")
+        recipe.key = .elliptic("sect283r1")
+        let leaf = try recipe.minted(by: root)
+        let failure = #expect(throws: TrustFailure.self) {
+            try verifier().verify(
+                leaf: leaf.parsed(), intermediates: [], host: host, at: SystemWallClock().now())
+        }
+        #expect(failure?.code == .weakKey)
+        #expect(failure?.facts.detail?.contains("binary curve") == true)
+    }
+
     @Test func `a pinned certificate appended to another chain counts for nothing`() throws {
         let pinned = try Recipe.authority("Pinned").minted(by: root)
         let refused = try failure(

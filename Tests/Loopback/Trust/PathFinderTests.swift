@@ -141,6 +141,10 @@ import Testing
         let bound = try recipe.minted(by: root, keyOf: free)
         let leaf = try Recipe.leaf(Self.name).minted(by: free)
         #expect(label(try verify(leaf, [free], roots: [root, bound])) == "not_for_servers")
+        // Also when the certificate that says so is of no use itself.
+        recipe.validity = -7_200 ... -3_700
+        let ended = try recipe.minted(by: root, keyOf: free)
+        #expect(label(try verify(leaf, [free], roots: [root, ended])) != nil)
         #expect(label(try verify(leaf, [free], roots: [root])) == nil)
     }
 

@@ -88,6 +88,16 @@ import Testing
         #expect(try code(.ifPresent, [ended]) == .revoked)
     }
 
+    @Test func `a list without an end proves nothing good and names whom it names`() throws {
+        let endless = try StatusMint.list(by: intermediate, to: nil)
+        let report = try verified(.ifPresent, [endless]).revocation
+        #expect(report.leaf == .notChecked(.unusable))
+        #expect(report.remarks == ["the revocation list for the certificate names no end"])
+        #expect(try code(.required, [endless]) == .revocationUnknown)
+        let naming = try StatusMint.list(by: intermediate, naming: leaf, to: nil)
+        #expect(try code(.ifPresent, [naming]) == .revoked)
+    }
+
     @Test func `a list under a stolen name proves nothing and accuses nobody`() throws {
         let impostor = try Recipe.authority("Test Intermediate").minted()
         for list in try [
@@ -128,6 +138,34 @@ import Testing
             }
             #expect(error?.description.contains(words) == true, "\(String(describing: error))")
         }
+    }
+
+    @Test(arguments: [NID_crl_number, NID_authority_key_identifier])
+    func `under the public rules a list has its number and its issuer's key`(kind: Int32) throws {
+        let text = try StatusMint.list(by: intermediate)
+        let source = try #require(BIO_new_mem_buf(text, Int32(text.utf8.count)))
+        let sink = try #require(BIO_new(BIO_s_mem()))
+        let list = try #require(PEM_read_bio_X509_CRL(source, nil, nil, nil))
+        defer {
+            BIO_free(source)
+            BIO_free(sink)
+            X509_CRL_free(list)
+        }
+        X509_EXTENSION_free(
+            X509_CRL_delete_ext(list, X509_CRL_get_ext_by_NID(list, kind, -1)))
+        #expect(X509_CRL_sign(list, intermediate.key, EVP_sha256()) > 0)
+        #expect(PEM_write_bio_X509_CRL(sink, list) == 1)
+        var lacking = [UInt8](repeating: 0, count: 16_384)
+        let count = Int(max(0, BIO_read(sink, &lacking, Int32(lacking.count))))
+        var policy = TrustPolicy(roots: .pem(root.pem))
+        policy.revocation.lists = [
+            .pem(String(decoding: lacking.prefix(count), as: UTF8.self))
+        ]
+        _ = try OpenSSLVerifier(policy: policy)
+        policy.profile = .publicWeb
+        #expect(throws: TrustSetupError.self) { _ = try OpenSSLVerifier(policy: policy) }
+        policy.revocation.lists = [.pem(text)]
+        _ = try OpenSSLVerifier(policy: policy)
     }
 
     @Test func `a list read again with another content is another policy`() throws {

@@ -62,6 +62,42 @@ import Testing
         #expect(kept.code == .userRootRefused)
     }
 
+    @Test func `a host's own roots are nobody's addition, and the added ones do not count for it`()
+        throws
+    {
+        var policy = try policy(.pinsWaived, pinning: own.pin())
+        policy.rootsByHost = [try HostPattern("api.example.com"): .pem(added.pem)]
+        guard case .failure(let pinned) = try verdict(policy, under: added) else {
+            Issue.record("a host's own root waived its pins")
+            return
+        }
+        #expect(pinned.code == .noPinMatched)
+        policy.rootsByHost = [try HostPattern("api.example.com"): .pem(own.pem)]
+        guard case .failure(let stranger) = try verdict(policy, under: added) else {
+            Issue.record("an added root counted for a host with roots of its own")
+            return
+        }
+        #expect(stranger.code == .unknownIssuer)
+        #expect(try verdict(policy, under: own).get().root == .policy)
+    }
+
+    @Test func `where a root comes from is told by the reading that chains are verified with`()
+        throws
+    {
+        let folder = try TemporaryDirectory()
+        let path = try folder.write("roots.pem", own.pem + added.pem)
+        // Keeps a reading of the file in which both roots are the policy's own.
+        let older = try OpenSSLVerifier(policy: TrustPolicy(roots: .file(path)))
+        try folder.write("roots.pem", own.pem)
+        var policy = TrustPolicy(roots: .file(path))
+        policy.userRoots = .pem(added.pem)
+        let leaf = try Recipe.leaf("api.example.com").minted(by: added)
+        let verifier = try OpenSSLVerifier(policy: policy)
+        let peer = try Handshake(verifier, host: host, sending: [leaf]).verdict().get()
+        #expect(peer.root == .user)
+        withExtendedLifetime(older) {}
+    }
+
     @Test func `without roots of a user theirs are not trusted`() throws {
         var policy = try policy(.pinsWaived, pinning: own.pin())
         policy.userRoots = nil
@@ -77,11 +113,18 @@ import Testing
         try folder.makeDirectory("company")
         try folder.write("company/proxy.crt", added.pem)
         try folder.write("broken.crt", "-----BEGIN CERTIFICATE-----\nAAAA\n")
-        try folder.write("notes.txt", own.pem)
+        try folder.write(
+            "several",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" + own.pem)
+        let binary = try Recipe.authority("Binary Root").minted()
+        let sink = try #require(BIO_new_file(folder.path + "/binary.der", "wb"))
+        #expect(i2d_X509_bio(sink, binary.certificate) == 1)
+        BIO_free(sink)
         let local = LocalRoots(folders: ["/nonexistent", folder.path])
         #expect(!local.isEmpty)
         #expect(local.holds(try added.parsed()))
-        #expect(!local.holds(try own.parsed()))
+        #expect(local.holds(try own.parsed()))
+        #expect(local.holds(try binary.parsed()))
         // The same name with another key is another root.
         let namesake = try Recipe.authority("Proxy Root").minted()
         #expect(!local.holds(try namesake.parsed()))

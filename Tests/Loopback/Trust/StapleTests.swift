@@ -184,6 +184,50 @@ import Testing
         }
     }
 
+    @Test func `a staple with the padding PSS counts by its hash`() throws {
+        var recipe = Recipe.authority("RSA Intermediate")
+        recipe.key = .rsa
+        let issuer = try recipe.minted(by: root)
+        let below = try Recipe.leaf("api.example.com").minted(by: issuer)
+        for isWeak in [false, true] {
+            let staple = try StatusMint.Staple(isWeak: isWeak, isPSS: true)
+                .minted(about: below, of: issuer)
+            let code = try code(.required, sending: [below, issuer], staple: staple)
+            #expect(code == (isWeak ? .stapleInvalid : nil))
+        }
+    }
+
+    @Test func `a responder with an unknown critical extension may not sign`() throws {
+        var recipe = responder()
+        recipe.extra = ["1.2.3.4": "critical,DER:0500"]
+        let odd = try recipe.minted(by: intermediate)
+        let staple = try StatusMint.Staple.good.minted(
+            about: leaf, of: intermediate, signedBy: odd)
+        #expect(try code(.required, staple: staple) == .stapleInvalid)
+        recipe.extra = ["1.2.3.4": "DER:0500"]
+        let known = try StatusMint.Staple.good.minted(
+            about: leaf, of: intermediate, signedBy: recipe.minted(by: intermediate))
+        #expect(try code(.required, staple: known) == nil)
+    }
+
+    @Test func `a leaf that is trusted itself cannot vouch for itself`() throws {
+        let staple = try StatusMint.Staple.good.minted(
+            about: leaf, of: leaf, signedBy: leaf)
+        for mode in [RevocationPolicy.Mode.ifPresent, .required] {
+            var policy = TrustPolicy(roots: .pem(leaf.pem))
+            policy.revocation.mode = mode
+            let handshake = try handshake(
+                try OpenSSLVerifier(policy: policy), sending: [leaf], staple: staple)
+            guard mode == .ifPresent else {
+                #expect(try handshake.failure()?.code == .stapleInvalid)
+                continue
+            }
+            let report = try handshake.verdict().get().revocation
+            #expect(report.leaf == .notChecked(.unusable))
+            #expect(report.remarks == ["the staple is signed by one who is not in the chain"])
+        }
+    }
+
     @Test func `a tampered staple is not signed`() throws {
         var staple = try StatusMint.Staple.good.minted(about: leaf, of: intermediate)
         staple[staple.count - 1] ^= 1

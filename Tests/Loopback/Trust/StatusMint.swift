@@ -12,6 +12,8 @@ enum StatusMint {
         /// Seconds from now; nil: none.
         var to: Int64? = 3_600
         var isWeak = false
+        /// By an RSA key, with the padding PSS.
+        var isPSS = false
 
         static let good = Staple()
         static let revoked = Staple(status: HTTPDNS_LAB_STATUS_REVOKED)
@@ -26,18 +28,20 @@ enum StatusMint {
                 subject: subject.certificate, issuer: issuer.certificate,
                 signer: signer.certificate, signer_key: signer.key, status: Int32(status),
                 this_update: StatusMint.fromNow(from),
-                next_update: to.map(StatusMint.fromNow) ?? .min, is_weak: isWeak ? 1 : 0)
+                next_update: to.map(StatusMint.fromNow) ?? .min, is_weak: isWeak ? 1 : 0,
+                is_pss: isPSS ? 1 : 0)
             return try StatusMint.taken(httpdns_lab_status_response(&making))
         }
     }
 
     /// A revocation list in PEM; times in seconds from now.
     static func list(
-        by issuer: Minted, naming revoked: Minted? = nil, from: Int64 = -60, to: Int64 = 3_600
+        by issuer: Minted, naming revoked: Minted? = nil, from: Int64 = -60, to: Int64? = 3_600
     ) throws -> String {
         let made = try taken(
             httpdns_lab_list(
-                issuer.certificate, issuer.key, revoked?.certificate, fromNow(from), fromNow(to)))
+                issuer.certificate, issuer.key, revoked?.certificate, fromNow(from),
+                to.map(fromNow) ?? .min))
         return String(decoding: made, as: UTF8.self)
     }
 
