@@ -182,7 +182,9 @@ import Testing
 
     @Test func `A plan knows what ends before the day of the change`() async throws {
         let files = try TemporaryDirectory()
-        let next = try TestAuthority("Root").leaf(["a.example.test"], commonName: "Next")
+        let next = try TestAuthority("Root").leaf(
+            ["a.example.test"], commonName: "Next",
+            validity: .fromNow(seconds: 20 * 365 * 86_400))
         try files.write("next.pem", next.certificatePEM)
         let pins = ["\(next.pin)", Self.stranger]
         let ends = { (then: String) in
