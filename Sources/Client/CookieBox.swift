@@ -17,13 +17,19 @@ package final class CookieBox: CookieKeeper {
     private let clock: any WallSource
     private let isPublicSuffix: @Sendable (HostName) -> Bool
 
+    /// - Parameter kept: what it begins with.
     package init(
-        clock: any WallSource = SystemWallClock(),
+        _ kept: CookieJar = CookieJar(), clock: any WallSource = SystemWallClock(),
         isPublicSuffix: @escaping @Sendable (HostName) -> Bool
     ) {
-        jar = Locked(CookieJar())
+        jar = Locked(kept)
         self.clock = clock
         self.isPublicSuffix = isPublicSuffix
+    }
+
+    package var kept: CookieJar {
+        get { jar.withLock { $0 } }
+        set { jar.withLock { $0 = newValue } }
     }
 
     package func cookies(for url: HTTPURL) -> String? {

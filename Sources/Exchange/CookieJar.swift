@@ -70,6 +70,16 @@ public struct CookieJar: Sendable, Hashable {
         count = kept.count
     }
 
+    /// Takes in a cookie that was kept elsewhere, as the newest, in place of one of its name, domain
+    /// and path.
+    mutating func restore(_ cookie: Cookie, now: WallTime) {
+        counter += 1
+        var cookie = cookie
+        cookie.order = counter
+        cookie.lastUse = counter
+        keep(cookie, now: now)
+    }
+
     /// All cookies that have not expired, oldest first.
     public func all(now: WallTime) -> [Cookie] {
         cookies.values.joined().filter { !$0.isExpired(at: now) }.sorted { $0.order < $1.order }

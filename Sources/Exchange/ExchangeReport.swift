@@ -9,6 +9,8 @@ public struct ExchangeReport: Sendable, Hashable {
     /// Milliseconds from the start of the exchange to its end.
     public internal(set) var totalMilliseconds: Double = 0
 
+    package init(totalMilliseconds: Double = 0) { self.totalMilliseconds = totalMilliseconds }
+
     /// One request of the chain.
     public struct Hop: Sendable, Hashable {
         /// The logical URL; it never holds the address.

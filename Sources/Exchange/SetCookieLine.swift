@@ -79,7 +79,7 @@ package struct SetCookieLine: Sendable, Hashable {
     }
 
     /// Octets of name and value together. Source: RFC 6265bis §5.6.
-    private static let maximumPairOctets = 4_096
+    static let maximumPairOctets = 4_096
     /// Octets of an attribute's value. Source: RFC 6265bis §5.6.
     private static let maximumAttributeOctets = 1_024
 }

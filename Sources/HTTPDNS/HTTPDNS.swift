@@ -26,6 +26,7 @@ public struct HTTPDNS: Sendable {
 
     /// Follows the network where the configuration asks for it.
     private let follower: NetworkFollower?
+    private let cookieBox: CookieBox
     private let policy: Locked<TrustPolicy>
     private let reporter: PinReporter
     /// Sends the reports; judges as ``client`` does.
@@ -39,9 +40,10 @@ public struct HTTPDNS: Sendable {
         let resolver = try HTTPDNS.resolver(configuration, transport)
         let verifier = try ResolverFactory.verifier(configuration.trust)
         let isPublicSuffix: @Sendable (HostName) -> Bool = { PublicSuffix.isPublicSuffix($0) }
+        cookieBox = CookieBox(configuration.cookies, isPublicSuffix: isPublicSuffix)
         var parts = HTTPDNSClient.Parts(
             transport: transport, verifier: verifier,
-            cookies: CookieBox(isPublicSuffix: isPublicSuffix),
+            cookies: cookieBox,
             toASCII: { (text) throws(NameError) in try IDNA.toASCII(text) },
             isPublicSuffix: isPublicSuffix, version: configuration.highestVersion)
         let sender = HTTPDNSClient(resolver: resolver, parts: parts)
@@ -56,6 +58,15 @@ public struct HTTPDNS: Sendable {
         for line in configuration.resolverTrust.dangerous.lines {
             configuration.report?("of resolvers, " + line)
         }
+    }
+
+    /// The cookies of ``client``, for requests that are not of a `URLSession` with a storage of its own.
+    ///
+    /// A jar that was got is a copy. Setting it replaces all of them; what a response in flight brings
+    /// is kept in the new one.
+    public var cookies: CookieJar {
+        get { cookieBox.kept }
+        nonmutating set { cookieBox.kept = newValue }
     }
 
     /// What origins must prove now, besides their names.
@@ -147,6 +158,8 @@ public struct HTTPDNSConfiguration: Sendable {
     public var storePath: String?
     /// Answers from the system's hosts file first, as all programs on the machine do.
     public var usesHostsFile = true
+    /// The cookies to begin with: of an earlier run, say; see ``CookieJar/init(netscape:)``.
+    public var cookies = CookieJar()
     /// What origins must prove, besides their names.
     public var trust = TrustPolicy()
     /// Who is told when an origin does not have the keys that it is pinned to.

@@ -18,6 +18,12 @@ extension OptionRule {
     static let noFollow = OptionRule("no-follow", "hand over a redirect instead of following it")
     static let maxRedirects = OptionRule(
         "max-redirects", value: "N", "how many redirects to follow (20)")
+    static let cookieJar = OptionRule(
+        "cookie-jar", value: "FILE", "cookies from a Netscape cookie file, and back into it")
+    static let requests = OptionRule(
+        "repeat", value: "N", "send the request N times; counts and times stand at the end")
+    static let requestsAtOnce = OptionRule(
+        "parallel", value: "N", "with --repeat: requests in flight at once (1)")
 }
 
 extension Command {
@@ -26,14 +32,17 @@ extension Command {
         "fetch", summary: "one request through resolve, rewrite and verify", usage: "URL",
         options: [
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .verifyPin, .include,
-            .noFollow, .maxRedirects, .timeout, .json, .verbose, .config,
+            .noFollow, .maxRedirects, .cookieJar, .requests, .requestsAtOnce, .timeout, .json,
+            .verbose, .config,
         ] + OptionRule.fetchTrust + ResolverArguments.options,
         details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
         let arguments = configuration.applied(to: arguments, of: "fetch")
         let plan = try FetchPlan(arguments, configuration, console)
-        return try await FetchRun(plan: plan, console: console).run()
+        let run = FetchRun(plan: plan, console: console)
+        guard let rounds = plan.rounds else { return try await run.run() }
+        return try await FetchRounds(run: run, rounds: rounds).run()
     }.failing { words, fault in FetchRendering.json(fault, url: words.first) }
         .tellingWhenInterrupted()
 
@@ -55,6 +64,12 @@ extension Command {
             that says its servers always staple is refused without a good staple, unless --revocation
             off. --cert is shown to the URL's own host, after it has proved itself, if it asks.
 
+            --cookie-jar reads a file that curl and wget understand, where there is one, sends what
+            belongs to each hop, and writes it back with mode 0600, cookies of the session included.
+
+            --repeat shares one client: connections, answers and cookies are used again. Bodies are read
+            and counted, not shown. With --json there is one object a request, as it ends, with "round".
+
             Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
             from the start of that hop, total from the start of all.
 
@@ -64,6 +79,8 @@ extension Command {
               httpdns fetch https://shop.example/ --resolve shop.example:192.0.2.7 --cacert ca.pem
               httpdns fetch https://shop.example/ --pin sha256/… --json
               httpdns fetch https://api.example/ --cert me.pem --key me.key --revocation required
+              httpdns fetch https://shop.example/cart --cookie-jar cookies.txt
+              httpdns fetch https://shop.example/ --repeat 500 --parallel 16
               httpdns fetch https://api.example/v1 -d '{"a":1}' -H 'Content-Type: application/json'
 
             error.code with --json, besides those of lookup and of the verdict (wrong_name,

@@ -18,6 +18,10 @@ package struct FetchPlan: Sendable {
     /// Nil: standard output.
     package let file: String?
     package let includesHead: Bool
+    /// The file of cookies; nil: none.
+    package let cookieFile: String?
+    /// Nil: one request whose body is shown.
+    package let rounds: Rounds?
     package let isJSON: Bool
     package let isVerbose: Bool
 
@@ -49,10 +53,38 @@ package struct FetchPlan: Sendable {
         trust = policy
         file = arguments.value(.output).flatMap { $0 == "-" ? nil : $0 }
         includesHead = arguments.has(.include)
+        cookieFile = arguments.value(.cookieJar)
+        rounds = try Rounds(arguments)
         isJSON = arguments.has(.json)
         isVerbose = arguments.has(.verbose)
         guard !isJSON || arguments.value(.output) != "-" else {
             throw .usage("--json and -o - would write the body into the JSON; give -o a file")
+        }
+    }
+
+    /// How often, and how many at once.
+    package struct Rounds: Sendable, Hashable {
+        package let count: Int
+        package let atOnce: Int
+
+        /// Nil unless asked for.
+        ///
+        /// - Throws: ``CommandFault``.
+        init?(_ arguments: ParsedArguments) throws(CommandFault) {
+            let count = try arguments.number(.requests, in: 1...1_000_000_000)
+            let atOnce = try arguments.number(.requestsAtOnce, in: 1...10_000)
+            guard let count else {
+                guard atOnce == nil else {
+                    throw .usage("--parallel is for many requests: say how many with --repeat N")
+                }
+                return nil
+            }
+            for option in [OptionRule.output, .include] where arguments.has(option) {
+                throw .usage(
+                    "--\(option.name) and --repeat: the bodies of many requests are not kept")
+            }
+            self.count = count
+            self.atOnce = min(atOnce ?? 1, count)
         }
     }
 

@@ -15,20 +15,33 @@ struct FetchRun {
         let outcome = await exchanged(httpdns.client, &sink)
         sink.clearProgress()
         report(outcome, sink)
+        try keepCookies(of: httpdns)
         return outcome.trouble?.code ?? .succeeded
     }
 
-    private struct Outcome {
+    /// How one request ended.
+    struct Outcome: Sendable {
         var report: ExchangeReport
         var trouble: FetchTrouble?
     }
 
-    private func assembled() async throws(CommandFault) -> HTTPDNS {
-        try await ClientAssembly(
+    func assembled() async throws(CommandFault) -> HTTPDNS {
+        let cookies = try plan.cookieFile.map { (path) throws(CommandFault) in
+            try CookieFile.read(path)
+        }
+        let httpdns = try await ClientAssembly(
             configuration: plan.configuration, resolvers: plan.resolvers,
             overrides: plan.overrides, trust: plan.trust,
             patience: plan.timeout ?? ExchangeLimits().resolve, console: console
         ).httpdns()
+        if let cookies { httpdns.cookies = cookies }
+        return httpdns
+    }
+
+    /// - Throws: ``CommandFault``: the file cannot be written.
+    func keepCookies(of httpdns: HTTPDNS) throws(CommandFault) {
+        guard let path = plan.cookieFile else { return }
+        try CookieFile.write(httpdns.cookies, to: path)
     }
 
     private func exchanged(_ client: HTTPDNSClient, _ sink: inout BodySink) async -> Outcome {

@@ -76,6 +76,10 @@ final class FetchOrigin: Sendable {
             ] + arguments, input: input, environment: ["NO_COLOR": "1"])
     }
 
+    private static func setting(_ cookie: String) -> LabResponse {
+        LabResponse(fields: [LabField("Set-Cookie", cookie)])
+    }
+
     private static func answer(_ request: LabRequest) -> LabResponse {
         switch request.path {
         case "/redirect": .redirect(to: "/landed")
@@ -88,6 +92,16 @@ final class FetchOrigin: Sendable {
         case "/evil":
             LabResponse(fields: [LabField("X-Note", "\u{9B}31m red")], body: [0x1B, 0x5B, 0x41])
         case "/echo": LabResponse(body: request.body)
+        case "/login": setting("sid=abc; Secure; HttpOnly; Path=/")
+        case "/logout": setting("sid=; Secure; Path=/; Max-Age=0")
+        case "/enter":
+            LabResponse(
+                status: 302,
+                fields: [
+                    LabField("Location", "/cookies"),
+                    LabField("Set-Cookie", "sid=abc; Secure; Path=/"),
+                ])
+        case "/cookies": .text(request.value(of: "Cookie") ?? "")
         default:
             .text(
                 "\(request.method) \(request.host ?? "") \(request.serverName ?? "") \(request.path)"
