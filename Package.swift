@@ -126,7 +126,7 @@ let drivers: [Target] = [
         ["Names", "Lookup", "Trust", "Exchange", "Platform", "Transport", "Resolution"]),
     module(
         "Interception",
-        ["Names", "Lookup", "Trust", "Exchange", "Platform", "Transport", "Client"],
+        ["Names", "Lookup", "Trust", "Exchange", "Platform", "IDNA", "Transport", "Client"],
         c: ["System"]),
 ]
 
@@ -253,6 +253,7 @@ let benchTargets: [Target] =
                 "Names", "Wire", "Lookup", "Exchange", "Trust", "OpenSSLTrust", "Platform",
                 "SecureStream", "Transport", "DoH",
             ]),
+        benchTarget("HTTP", ["", "Platform", "URLSession"]),
         benchTarget(
             "Trust", ["Names", "Trust", "OpenSSLTrust", "Exchange", "Platform", "Transport"]),
     ]

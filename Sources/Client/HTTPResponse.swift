@@ -44,7 +44,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// The report so far; whole once the body has ended.
     public var report: ExchangeReport { stream.report }
 
-    func tooLarge() -> ExchangeFailure {
+    /// Ends the exchange: the reader took enough.
+    package func tooLarge() -> ExchangeFailure {
         stream.abandon()
         return ExchangeFailure(.bodyTooLarge, url: stream.head.url, report: stream.report)
     }

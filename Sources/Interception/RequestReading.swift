@@ -60,7 +60,7 @@ struct RequestReading {
         self.request = request
     }
 
-    private static func url(
+    static func url(
         of request: URLRequest, _ toASCII: @escaping DomainToASCII
     ) throws(LoadingFault) -> HTTPURL {
         guard let original = request.url else { throw .badURL("the request has no URL") }
@@ -97,18 +97,30 @@ struct RequestReading {
     private static func fields(
         of request: URLRequest, _ configuration: URLSessionConfiguration, cookies: SessionCookies
     ) throws(LoadingFault) -> HTTPFields {
+        try fields(
+            of: request, adding: configuration.httpAdditionalHeaders ?? [:],
+            callersCookie: cookies.callersOwn)
+    }
+
+    /// - Parameters:
+    ///   - additional: fields of the session; those of the request count before them.
+    ///   - callersCookie: the part of a `Cookie` field that the application set itself.
+    static func fields(
+        of request: URLRequest, adding additional: [AnyHashable: Any] = [:],
+        callersCookie: (String) -> String? = { $0 }
+    ) throws(LoadingFault) -> HTTPFields {
         var fields = HTTPFields()
-        do {
+        do throws(FieldError) {
             for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }
             )
             where !transportFields.contains(name.lowercased()) {
                 if name.lowercased() == "cookie" {
-                    if let own = cookies.callersOwn(value) { try fields.append(name, own) }
+                    if let own = callersCookie(value) { try fields.append(name, own) }
                 } else {
                     try fields.append(name, value)
                 }
             }
-            for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
+            for (name, value) in additional {
                 guard let name = name as? String, !fields.contains(name),
                     !transportFields.contains(name.lowercased())
                 else { continue }
@@ -125,21 +137,35 @@ struct RequestReading {
         return fields
     }
 
+    /// The body that a request holds itself.
+    static func body(of request: URLRequest) -> RequestBody {
+        if let data = request.httpBody { return .bytes([UInt8](data)) }
+        return request.httpBodyStream.map { stream($0, of: request) } ?? .none
+    }
+
+    /// The content of a file, read as it is sent; nil when it cannot be read.
+    static func body(ofFile url: URL) -> RequestBody? {
+        guard let stream = InputStream(url: url),
+            let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
+        else { return nil }
+        return .stream(InputStreamSource(stream, length: Int64(size)) { InputStream(url: url) })
+    }
+
+    private static func stream(_ stream: InputStream, of request: URLRequest) -> RequestBody {
+        let length = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+        return .stream(InputStreamSource(stream, length: length))
+    }
+
     private static func body(
         of task: URLSessionTask, _ request: URLRequest
     ) throws(LoadingFault) -> RequestBody {
         switch TaskInternals.body(of: task, request) {
         case .none: return .none
         case .data(let data): return .bytes([UInt8](data))
-        case .stream(let stream):
-            let length = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
-            return .stream(InputStreamSource(stream, length: length))
+        case .stream(let body): return stream(body, of: request)
         case .file(let url):
-            guard let stream = InputStream(url: url),
-                let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
-            else { throw .unreadableBody }
-            return .stream(
-                InputStreamSource(stream, length: Int64(size)) { InputStream(url: url) })
+            guard let body = body(ofFile: url) else { throw .unreadableBody }
+            return body
         case .unreadable: throw .unreadableBody
         }
     }
@@ -149,6 +175,15 @@ struct RequestReading {
     /// Source: URLRequest.timeoutInterval of swift-corelibs-foundation.
     private static let defaultTimeoutSeconds = 60.0
 
+    /// For a request outside a session: its time-out is the longest silence, and nothing bounds the
+    /// whole.
+    static func limits(_ request: URLRequest) -> ExchangeLimits {
+        var limits = ExchangeLimits()
+        limits.total = nil
+        limits.takeSilence(seconds: request.timeoutInterval)
+        return limits
+    }
+
     private static func limits(
         _ request: URLRequest, _ configuration: URLSessionConfiguration
     ) -> ExchangeLimits {
@@ -156,12 +191,19 @@ struct RequestReading {
         let own = request.timeoutInterval
         let seconds =
             own == defaultTimeoutSeconds ? configuration.timeoutIntervalForRequest : own
-        let silence = Duration.bounded(seconds: seconds)
-        limits.idle = silence
-        limits.connect = silence
-        limits.resolve = silence
+        limits.takeSilence(seconds: seconds)
         limits.total = Duration.bounded(seconds: configuration.timeoutIntervalForResource)
         return limits
+    }
+}
+
+extension ExchangeLimits {
+    /// Foundation has one time-out for a request: the longest silence, whatever is waited for.
+    fileprivate mutating func takeSilence(seconds: Double) {
+        let silence = Duration.bounded(seconds: seconds)
+        idle = silence
+        connect = silence
+        resolve = silence
     }
 }
 

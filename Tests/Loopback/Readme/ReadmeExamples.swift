@@ -1,3 +1,4 @@
+import Foundation
 import FoundationNetworking
 import HTTPDNS
 import HTTPDNSURLSession
@@ -10,6 +11,18 @@ func sendRequestsOfOnesOwn() async throws {
         HTTPRequest(.get, HTTPURL("https://api.example.com/v1")))
     let (body, report) = try await response.collect(upTo: 1_048_576)
     print(response.status, body.count, report.hops[0].remote as Any)
+}
+
+func inTheShapeOfURLSession(
+    _ httpdns: HTTPDNS, page: URL, pieces: AsyncStream<[UInt8]>
+) async throws {
+    let (data, answer) = try await httpdns.client.data(for: URLRequest(url: page))
+    let (file, _) = try await httpdns.client.download(for: URLRequest(url: page))
+    let upload = HTTPRequest(
+        .put, try HTTPURL("https://api.example.com/log"), body: .chunks(pieces))
+    for try await chunk in try await httpdns.client.send(upload).body { print(chunk.count) }
+    try httpdns.cookies.netscapeText.write(toFile: "cookies.txt", atomically: true, encoding: .utf8)
+    print(data.count, answer.statusCode, file)
 }
 
 func throughAURLSession() throws -> URLSession {
