@@ -1,0 +1,211 @@
+// HTTP requests through URLSession and through this library; prints one line of JSON:
+//
+//     HTTPBench WAY get URL ROOT.pem IN_FLIGHT COUNT [h1|h2]
+//     HTTPBench WAY body URL ROOT.pem
+//
+// WAY: `stock` URLSession as it is; `null` URLSession with a protocol that answers at once from memory:
+// what any URLProtocol costs; `session` URLSession with this library installed; `client` HTTPDNSClient.
+// `get` sends COUNT requests for a small body, IN_FLIGHT at a time. `body` takes one large body, in a
+// delegate's pieces or a stream; `stock-whole`, `session-whole` and `client-whole` take it as one value.
+// The stock loader trusts ROOT.pem by URLSessionCertificateAuthorityInfoFile, and resolves by itself.
+
+import CBenchSupport
+import Foundation
+import FoundationNetworking
+import HTTPDNSPlatform
+import HTTPDNSURLSession
+
+enum BenchFault: Error {
+    case usage
+    case wrongAnswer(String)
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 5, let url = URL(string: arguments[3]) else {
+    print("usage: HTTPBench WAY get|body URL ROOT.pem [IN_FLIGHT COUNT [h1|h2]]")
+    throw BenchFault.usage
+}
+let way = arguments[1]
+setenv("URLSessionCertificateAuthorityInfoFile", arguments[4], 1)
+let clock = SystemMonotonicClock()
+
+func library() throws -> HTTPDNS {
+    var configuration = HTTPDNSConfiguration()
+    configuration.resolvers = []
+    configuration.overrides = [try HostName("localhost"): [try IPAddress("127.0.0.1")]]
+    configuration.trust = TrustPolicy(roots: .file(arguments[4]))
+    if arguments.last == "h1" { configuration.highestVersion = .http11 }
+    return try HTTPDNS(configuration)
+}
+
+func configuration() throws -> URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpCookieStorage = nil
+    configuration.urlCache = nil
+    configuration.httpMaximumConnectionsPerHost = 64
+    if way == "null" {
+        configuration.protocolClasses = [NullProtocol.self]
+    } else if way.hasPrefix("session") {
+        try library().install(into: configuration)
+    }
+    return configuration
+}
+
+let start = (clock: clock.now(), computing: httpdns_bench_cpu_nanoseconds())
+
+/// What was measured since `begun`, as a line.
+func report(
+    _ begun: (clock: Monotonic, computing: Int64), _ latencies: [Int64] = [], octets: Int64 = 0
+) {
+    let took = Double(clock.now().nanoseconds - begun.clock.nanoseconds)
+    let computing = Double(httpdns_bench_cpu_nanoseconds() - begun.computing)
+    var fields = ["\"name\":\"\(way)\""]
+    if octets > 0 {
+        fields += [
+            "\"mb_per_s\":\(Double(octets) * 1_000 / took)",
+            "\"cpu_ms\":\(computing / 1_000_000)",
+            "\"peak_octets\":\(httpdns_bench_peak_resident_octets())",
+        ]
+    } else {
+        let sorted = latencies.sorted()
+        let count = Double(sorted.count)
+        func microseconds(_ share: Double) -> Double {
+            Double(sorted[min(Int(share * count), sorted.count - 1)]) / 1_000
+        }
+        fields += [
+            "\"requests_per_s\":\(count * 1e9 / took)", "\"cpu_us\":\(computing / count / 1_000)",
+            "\"p50_us\":\(microseconds(0.5))", "\"p99_us\":\(microseconds(0.99))",
+        ]
+    }
+    print("{" + fields.joined(separator: ",") + "}")
+}
+
+/// Sends `count` requests, so many at a time, and gives each one's time.
+func many(
+    _ count: Int, _ inFlight: Int, _ send: @escaping @Sendable () async throws -> Void
+) async throws -> [Int64] {
+    let left = Locked(count)
+    return try await withThrowingTaskGroup(of: [Int64].self) { group in
+        for _ in 0..<inFlight {
+            group.addTask {
+                var times: [Int64] = []
+                while left.withLock({ left in
+                    left -= 1
+                    return left >= 0
+                }) {
+                    let begun = clock.now()
+                    try await send()
+                    times.append(clock.now().nanoseconds - begun.nanoseconds)
+                }
+                return times
+            }
+        }
+        var all: [Int64] = []
+        for try await times in group { all += times }
+        return all
+    }
+}
+
+func gets() async throws {
+    guard arguments.count >= 7, let inFlight = Int(arguments[5]), let count = Int(arguments[6])
+    else { throw BenchFault.usage }
+    let send: @Sendable () async throws -> Void
+    if way == "client" {
+        let client = try library().client
+        let request = HTTPRequest(.get, try HTTPURL(arguments[3]))
+        send = {
+            let (body, _) = try await client.send(request).collect(upTo: 1_000)
+            guard body.count == 13 else { throw BenchFault.wrongAnswer("\(body.count) octets") }
+        }
+    } else {
+        let session = URLSession(configuration: try configuration())
+        send = {
+            let (data, _) = try await session.data(from: url)
+            guard data.count == 13 else { throw BenchFault.wrongAnswer("\(data.count) octets") }
+        }
+    }
+    // Connections and code are there before the clock starts.
+    _ = try await many(4 * inFlight, inFlight, send)
+    let begun = (clock.now(), httpdns_bench_cpu_nanoseconds())
+    report(begun, try await many(count, inFlight, send))
+}
+
+func body() async throws {
+    let octets: Int64
+    switch way {
+    case "client":
+        var count: Int64 = 0
+        let response = try await library().client.send(
+            HTTPRequest(.get, try HTTPURL(arguments[3])))
+        for try await chunk in response.body { count += Int64(chunk.count) }
+        octets = count
+    case "client-whole":
+        octets = Int64(try await library().client.data(from: url).0.count)
+    case "stock-whole", "session-whole":
+        octets = Int64(
+            try await URLSession(configuration: configuration()).data(from: url).0.count)
+    default:
+        let taker = BodyTaker()
+        let session = URLSession(
+            configuration: try configuration(), delegate: taker, delegateQueue: nil)
+        session.dataTask(with: url).resume()
+        octets = try await taker.end()
+    }
+    report(start, octets: octets)
+}
+
+/// Counts what a delegate is given.
+final class BodyTaker: NSObject, URLSessionDataDelegate {
+    private let state = Locked(State())
+
+    private struct State: Sendable {
+        var octets: Int64 = 0
+        var end: Result<Int64, any Error>?
+        var waiter: CheckedContinuation<Int64, any Error>?
+    }
+
+    func end() async throws -> Int64 {
+        try await withCheckedThrowingContinuation { waiter in
+            let end = state.withLock { state in
+                state.waiter = waiter
+                return state.end
+            }
+            if let end { waiter.resume(with: end) }
+        }
+    }
+
+    func urlSession(_: URLSession, dataTask _: URLSessionDataTask, didReceive data: Data) {
+        state.withLock { $0.octets += Int64(data.count) }
+    }
+
+    func urlSession(
+        _: URLSession, task _: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+        let (waiter, end) = state.withLock { state in
+            let end: Result<Int64, any Error> = error.map { .failure($0) } ?? .success(state.octets)
+            state.end = end
+            return (state.waiter, end)
+        }
+        waiter?.resume(with: end)
+    }
+}
+
+/// Answers at once, from memory.
+final class NullProtocol: URLProtocol {
+    override class func canInit(with _: URLRequest) -> Bool { true }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        guard let url = request.url,
+            let response = HTTPURLResponse(
+                url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: [:])
+        else { return }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocol(self, didLoad: Data("hello, world\n".utf8))
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    override func stopLoading() {}
+}
+
+if arguments[2] == "body" { try await body() } else { try await gets() }
