@@ -32,6 +32,8 @@ package struct AnswerCache: Sendable {
     package internal(set) var evictions = 0
     /// Entries kept.
     package internal(set) var count = 0
+    /// The hashes of keys whose copies are no longer good: see ``takeRecalled(_:)``.
+    var recalled: [UInt64] = []
 
     package init(limits: CacheLimits = CacheLimits(), hashing: KeyedHash = KeyedHash()) {
         self.limits = limits
@@ -45,11 +47,11 @@ package struct AnswerCache: Sendable {
     private static let maximumReads: UInt64 = 3
     /// Because: these bits are set when all that is counted has reached its end, and the name is
     /// marked as read.
-    private static let countedOut: UInt64 =
+    static let countedOut: UInt64 =
         0xFF << CacheEntry.popularityShift | maximumReads << CacheEntry.readsShift
         | CacheEntry.Mark.read
     /// Source: unbound's rule: the last tenth of the life.
-    private static let prefetchShare: Int64 = 10
+    static let prefetchShare: Int64 = 10
 
     package var statistics: CacheStatistics {
         var statistics = CacheStatistics()
@@ -93,11 +95,12 @@ extension AnswerCache {
     /// at all: the answer is known, and has none.
     ///
     /// - Parameter addresses: filled when something is found, and left alone otherwise.
+    /// - Returns: for how long a copy of them is as good as this call; nil: not at all.
     package mutating func readAddresses(
         _ key: PackedKey, _ family: IPAddress.Family, now: Monotonic, staleness: Int64,
         into addresses: inout CachedAddresses
-    ) {
-        guard let found = read(key, now: now, staleness: staleness) else { return }
+    ) -> AnswerLoan? {
+        guard let found = read(key, now: now, staleness: staleness) else { return nil }
         addresses.begin(
             secondsLeft: found.secondsLeft, isStale: found.isStale,
             wantsRefresh: found.wantsRefresh)
@@ -124,6 +127,7 @@ extension AnswerCache {
             }
             start += family == .ipv4 ? 4 : 16
         }
+        return lend(found.at, now: now)
     }
 
     /// What a reader learns of an entry besides its answer.
@@ -193,7 +197,7 @@ extension AnswerCache {
     }
 
     @inline(__always)
-    static func milliseconds(_ moment: Monotonic) -> Int64 {
+    package static func milliseconds(_ moment: Monotonic) -> Int64 {
         let nanoseconds = max(-headStart, moment.nanoseconds) &+ headStart
         return Int64(bitPattern: UInt64(bitPattern: nanoseconds) / 1_000_000)
     }
@@ -257,6 +261,7 @@ extension AnswerCache {
             let at = index.find(packed, in: arena)
             guard at != 0 else { return false }
             body(&self, at)
+            recallCopy(at)
             return true
         } ?? false
     }
@@ -266,9 +271,10 @@ extension AnswerCache {
     }
 
     package mutating func removeAll() {
-        let evictions = evictions
+        recallCopies()
+        let (evictions, recalled) = (evictions, recalled)
         self = AnswerCache(limits: limits, hashing: hashing)
-        self.evictions = evictions
+        (self.evictions, self.recalled) = (evictions, recalled)
     }
 
     /// Removes every answer for a name, of whatever type and scope. Walks over all entries.

@@ -26,6 +26,8 @@ struct CacheEntry {
         static let forced: UInt64 = 0x2
         /// No longer an entry: room to be won back. Because of the table, as above.
         static let dead: UInt64 = 0x4
+        /// A copy may stand elsewhere: see ``AnswerLoan``. Because of the table, as above.
+        static let lent: UInt64 = 0x8
     }
 
     // Because: the places in the table above.

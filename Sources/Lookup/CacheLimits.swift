@@ -2,7 +2,8 @@
 package struct CacheLimits: Sendable {
     /// Entries at most.
     package var entries: Int
-    /// Octets of memory at most: entries, index, and what their sources are called.
+    /// Octets of memory at most: entries, index, what their sources are called, and the copies for
+    /// readers without a lock.
     package var octets: Int
     /// Seconds an entry is kept past its end, to be found by those who take stale answers; 0: not.
     package var staleSeconds: Int64 = 0

@@ -32,6 +32,7 @@ extension AnswerCache {
             UInt64(number) << 32 | UInt64(answer.octets.count) << 8 | UInt64(answer.form.rawValue),
         ]
         if isReplaced {
+            recallCopy(old)
             sources.release(arena.source(old))
             // Its place in the queue stays, and so does the mark that it is in use.
             head[0] |= arena.word(0, of: old) & CacheEntry.Mark.read
@@ -87,6 +88,7 @@ extension AnswerCache {
         let end = now - limits.staleSeconds * 1_000
         while arena.has(CacheEntry.Mark.read, candidate), arena.expiry(candidate) > end {
             arena.unmark(CacheEntry.Mark.read, candidate)
+            recallCopy(candidate)
             let next = arena.newer(candidate)
             candidate = next == 0 ? oldest : next
         }
@@ -98,6 +100,7 @@ extension AnswerCache {
     /// Removes the entry at a place; 0 is nobody's.
     mutating func remove(_ at: Int) {
         guard at != 0 else { return }
+        recallCopy(at)
         let (newer, older) = (arena.newer(at), arena.older(at))
         if hand == at { hand = newer }
         if newer != 0 { arena.setOlder(newer, to: older) } else { newest = older }

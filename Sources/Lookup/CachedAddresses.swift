@@ -88,15 +88,15 @@ public struct CachedAddresses: Sendable, RandomAccessCollection {
         }
     }
 
-    @inline(__always)
-    mutating func begin(secondsLeft: UInt32, isStale: Bool, wantsRefresh: Bool) {
+    @inlinable @inline(__always)
+    package mutating func begin(secondsLeft: UInt32, isStale: Bool, wantsRefresh: Bool) {
         seconds = secondsLeft
         marks = 8 | (isStale ? 1 : 0) | (wantsRefresh ? 2 : 0)
     }
 
     /// Adds an address while there is room; remembers that there were more.
-    @inline(__always)
-    mutating func append(_ family: IPAddress.Family, high: UInt64, low: UInt64) {
+    @inlinable @inline(__always)
+    package mutating func append(_ family: IPAddress.Family, high: UInt64, low: UInt64) {
         let address = Halves(high, low)
         switch held {
         case 0: storage.0 = address
@@ -115,7 +115,7 @@ public struct CachedAddresses: Sendable, RandomAccessCollection {
         held += 1
     }
 
-    mutating func markIncomplete() { marks |= 4 }
+    @inlinable package mutating func markIncomplete() { marks |= 4 }
 
     /// One address of each in turn, the sixes first; both must be known for that.
     ///

@@ -47,7 +47,8 @@ package struct KeyedHash: Sendable {
 }
 
 /// Octets taken eight at a time, the first in the lowest place, the last word filled up with zeros.
-enum KeyWords {
+@usableFromInline
+package enum KeyWords {
     @inline(__always)
     static func word(_ index: Int, of octets: UnsafeRawBufferPointer) -> UInt64 {
         index < octets.count >> 3 ? load(octets, index &* 8) : tail(octets)
@@ -67,8 +68,8 @@ enum KeyWords {
         return word
     }
 
-    @inline(__always)
-    static func load(_ octets: UnsafeRawBufferPointer, _ at: Int) -> UInt64 {
+    @inlinable @inline(__always)
+    package static func load(_ octets: UnsafeRawBufferPointer, _ at: Int) -> UInt64 {
         UInt64(littleEndian: octets.loadUnaligned(fromByteOffset: at, as: UInt64.self))
     }
 

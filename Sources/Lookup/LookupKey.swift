@@ -28,11 +28,11 @@ package struct LookupKey: Sendable, Hashable {
 /// It borrows the octets, so it is good only inside the closure that received it.
 package struct PackedKey {
     /// The host name's text; where the question carries a subnet or parameters, a zero and those.
-    let octets: UnsafeRawBufferPointer
+    package let octets: UnsafeRawBufferPointer
     /// Scope (32 bits), type (16), length of the octets (12), flags (4), from the low end.
-    let word: UInt64
+    package let word: UInt64
     /// What is left of the octets after the last eight.
-    let tail: UInt64
+    package let tail: UInt64
     package let hash: UInt64
 
     /// The key of the plain question for a name's addresses: recursion wanted, nothing else.

@@ -6,11 +6,22 @@ internal import HTTPDNSWire
 /// The answer cache of a resolver, for any thread: as many caches as there are shards, each behind a
 /// lock of its own, and a name's entries spread over them by their hash.
 ///
+/// Beside the shards stand copies of the addresses that are read most: who finds his there takes no
+/// lock and writes nothing, so that readers on several processors do not slow each other down.
+///
 /// No call waits for anything but the short use of one shard by another thread. Lock order: the
-/// resolver's lock, then one shard's; a shard's body calls nothing.
+/// resolver's lock, then one shard's; a shard's body calls nothing, and writes its copies.
 package final class SharedAnswerCache: Sendable {
-    private let shards: LockedShards<AnswerCache>
-    private let hashing = KeyedHash()
+    /// What a lock protects, besides the shard's part of ``front``, where only its holder writes.
+    private struct Shard: Sendable {
+        var cache: AnswerCache
+        /// See ``AnswerFront/keep(_:_:of:part:_:turn:)``.
+        var turn: UInt32 = 0
+    }
+
+    private let shards: LockedShards<Shard>
+    private let front: AnswerFront
+    private let hashing: KeyedHash
 
     /// A power of two.
     ///
@@ -20,15 +31,18 @@ package final class SharedAnswerCache: Sendable {
     private static let leastEntriesInShard = 64
 
     /// - Parameter limits: those of all shards together.
-    package init(limits: CacheLimits) {
+    package init(limits: CacheLimits, hashing: KeyedHash = KeyedHash()) {
+        self.hashing = hashing
         let isSmall =
             limits.entries < SharedAnswerCache.maximumShards * SharedAnswerCache.leastEntriesInShard
         let count = isSmall ? 1 : SharedAnswerCache.maximumShards
         var share = limits
         share.entries = (limits.entries + count - 1) / count
-        share.octets = limits.octets / count
-        let hashing = hashing
-        shards = LockedShards(count: count) { AnswerCache(limits: share, hashing: hashing) }
+        front = AnswerFront(parts: count, limits: limits)
+        share.octets = (limits.octets - front.octets) / count
+        shards = LockedShards(count: count) {
+            Shard(cache: AnswerCache(limits: share, hashing: hashing))
+        }
     }
 
     @inline(__always)
@@ -40,7 +54,7 @@ package final class SharedAnswerCache: Sendable {
     /// Finds an answer; it is opened when the lock is free again.
     package func find(_ key: LookupKey, now: Monotonic, staleness: Int64) -> CacheHit? {
         let hit = key.withPacked(hashing) { packed in
-            shards.withLock(shard(packed.hash)) { $0.find(packed, now: now, staleness: staleness) }
+            withShard(shard(packed.hash)) { $0.find(packed, now: now, staleness: staleness) }
         }
         return (hit ?? nil)?.opened(for: key.question)
     }
@@ -78,9 +92,38 @@ package final class SharedAnswerCache: Sendable {
         let key = PackedKey(
             name: name, family, scope: scope, hashing: hashing)
         let position = shard(key.hash)
-        shards.lock(position).pointee.readAddresses(
+        // What the copies stand in ends with self.
+        defer { withExtendedLifetime(self) {} }
+        if front.read(key, family, part: position, now: time.now, into: &addresses) { return }
+        readShard(position, key, family, time, into: &addresses)
+    }
+
+    @inline(never)
+    private func readShard(
+        _ position: Int, _ key: PackedKey, _ family: IPAddress.Family,
+        _ time: (now: Monotonic, staleness: Int64), into addresses: inout CachedAddresses
+    ) {
+        let shard = shards.lock(position)
+        let loan = shard.pointee.cache.readAddresses(
             key, family, now: time.now, staleness: time.staleness, into: &addresses)
+        shard.pointee.cache.takeRecalled { front.drop($0, part: position) }
+        if let loan {
+            front.keep(
+                addresses, family, of: key, part: position, (loan, time.now),
+                turn: &shard.pointee.turn)
+        }
         shards.unlock(position)
+    }
+
+    /// Lends a shard, and lets go of the copies that it recalls before anybody else has it.
+    private func withShard<Result>(
+        _ position: Int, _ body: (inout AnswerCache) -> sending Result
+    ) -> sending Result {
+        shards.withLock(position) { shard in
+            let result = body(&shard.cache)
+            shard.cache.takeRecalled { front.drop($0, part: position) }
+            return result
+        }
     }
 
     /// See ``AnswerCache/store(_:for:lifeSeconds:now:)``.
@@ -115,7 +158,7 @@ package final class SharedAnswerCache: Sendable {
     }
 
     private func change(_ key: LookupKey, _ body: (inout AnswerCache) -> Void) {
-        _ = key.withPacked(hashing) { shards.withLock(shard($0.hash)) { body(&$0) } }
+        _ = key.withPacked(hashing) { withShard(shard($0.hash)) { body(&$0) } }
     }
 
     package func remove(_ host: HostName) { each { $0.remove(host) } }
@@ -125,19 +168,26 @@ package final class SharedAnswerCache: Sendable {
     package func removeAll() { each { $0.removeAll() } }
 
     private func each(_ body: (inout AnswerCache) -> Void) {
-        for position in 0..<shards.count { shards.withLock(position) { body(&$0) } }
+        for position in 0..<shards.count { withShard(position) { body(&$0) } }
     }
+
+    /// Answers that readers find without a lock, for tests.
+    package var copies: Int { front.copies }
 
     /// The keys of a scope, the most read first.
     package func entries(in scope: LookupScope, limit: Int) -> [LookupKey] {
-        (0..<shards.count).flatMap { shards.withLock($0) { $0.entries(in: scope, limit: limit) } }
-            .sorted { $0.reads > $1.reads }.prefix(limit).map(\.key)
+        (0..<shards.count).flatMap {
+            shards.withLock($0) { $0.cache.entries(in: scope, limit: limit) }
+        }
+        .sorted { $0.reads > $1.reads }.prefix(limit).map(\.key)
     }
 
     /// The sums over all shards, which are looked at one after the other.
     package var statistics: CacheStatistics {
-        (0..<shards.count).reduce(into: CacheStatistics()) { sum, position in
-            let part = shards.withLock(position) { $0.statistics }
+        var copies = CacheStatistics()
+        copies.octets = front.octets
+        return (0..<shards.count).reduce(into: copies) { sum, position in
+            let part = shards.withLock(position) { $0.cache.statistics }
             sum.entries += part.entries
             sum.octets += part.octets
             sum.evictions += part.evictions
