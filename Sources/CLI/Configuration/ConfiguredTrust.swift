@@ -38,7 +38,10 @@ package struct ConfiguredTrust: Sendable {
         policy.transparency = transparency
         policy.dangerous = dangerous
         if let pinFile {
-            let octets = try PinFile.octets(pinFile)
+            let octets: [UInt8]
+            do throws(CommandFault) { octets = try PinFile.octets(pinFile) } catch {
+                throw .usage("\(place).pins: \(error.message)")
+            }
             do throws(PinPolicyError) {
                 policy.pins = try PinPolicy(octets, named: pinFile).pins
             } catch { throw .usage("\(place).pins: \(error)") }

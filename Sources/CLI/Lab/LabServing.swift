@@ -41,16 +41,18 @@ struct LabServing {
         let stages: [LabStage]
         let proxy: LabProxy
         let bench: LabBench
-        // Said at once: RSA keys take their time.
-        console.note(
-            scenarios.count == 1 ? "starting a server" : "starting \(scenarios.count) servers")
         do throws(LabError) {
             bench = try LabBench(seed: arguments.value(.seed))
             proxy = try LabProxy()
             try proxy.start()
-            stages = try opened(bench, proxy)
         } catch { throw .usage("\(error)") }
         let files = try LabFiles(arguments.value(.directory), bench, console: console)
+        // Said at once: RSA keys take their time.
+        console.note(
+            scenarios.count == 1 ? "starting a server" : "starting \(scenarios.count) servers")
+        do throws(LabError) { stages = try opened(bench, proxy) } catch {
+            throw .usage("\(error)")
+        }
         var objects: [JSONValue] = []
         for stage in stages { objects.append(try LabServing.json(stage, files, proxy)) }
         if arguments.value(.directory) != nil {

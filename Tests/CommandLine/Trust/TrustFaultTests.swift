@@ -183,7 +183,10 @@ import Testing
     }
 
     @Test func `A peer without TLS is told as that, with host and OpenSSL's words`() async throws {
-        let plain = try LabServer { _ in .text("") }
+        let sound = try FetchOrigin()
+        let plain = try LabServer(
+            security: .tls(sound.identity), fault: .speaksPlainHTTP
+        ) { _ in .text("") }
         try plain.start()
         defer { plain.stop() }
         let verified = try await httpdns(

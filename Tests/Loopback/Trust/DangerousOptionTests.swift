@@ -43,8 +43,10 @@ import Testing
         defer { server.stop() }
         let probe = TLSProbe(verifier: try OpenSSLVerifier(policy: policy, memo: memo))
         let endpoint = Endpoint(address: server.address, port: server.port)
-        do { return .success(try probe.connect(to: endpoint, host: host).peer) } catch {
-            guard case .untrusted(let failure)? = error as? TLSProbe.Failure else { throw error }
+        do throws(TLSProbe.Failure) {
+            return .success(try probe.connect(to: endpoint, host: host).peer)
+        } catch {
+            guard case .untrusted(let failure) = error else { throw error }
             return .failure(failure)
         }
     }

@@ -30,16 +30,24 @@ import Testing
     }
 
     private func connected(
-        _ policy: TrustPolicy, to identity: TestIdentity, memo: VerificationMemo = .init(),
+        _ policy: TrustPolicy, to identity: TestIdentity, versions: LabTLSVersions = .current
+    ) throws -> Result<VerifiedPeer, TrustFailure> {
+        try connected(OpenSSLVerifier(policy: policy), to: identity, versions: versions)
+    }
+
+    private func connected(
+        _ verifier: OpenSSLVerifier, to identity: TestIdentity,
         versions: LabTLSVersions = .current
     ) throws -> Result<VerifiedPeer, TrustFailure> {
         let server = try LabServer(security: .tls(identity, versions: versions)) { _ in .text("") }
         try server.start()
         defer { server.stop() }
-        let probe = TLSProbe(verifier: try OpenSSLVerifier(policy: policy, memo: memo))
+        let probe = TLSProbe(verifier: verifier)
         let endpoint = Endpoint(address: server.address, port: server.port)
-        do { return .success(try probe.connect(to: endpoint, host: host).peer) } catch {
-            guard case .untrusted(let failure)? = error as? TLSProbe.Failure else { throw error }
+        do throws(TLSProbe.Failure) {
+            return .success(try probe.connect(to: endpoint, host: host).peer)
+        } catch {
+            guard case .untrusted(let failure) = error else { throw error }
             return .failure(failure)
         }
     }
@@ -113,12 +121,13 @@ import Testing
 
     @Test func `time stamps of one handshake are not remembered for the next`() throws {
         let memo = VerificationMemo()
-        let demand = policy(.require(minimumLogs: 1))
+        let verifier = try OpenSSLVerifier(
+            policy: policy(.require(minimumLogs: 1)), memo: memo)
         let identity = try sending(logs[0].stamp(leaf))
-        _ = try connected(demand, to: identity, memo: memo).get()
-        _ = try connected(demand, to: identity, memo: memo).get()
+        _ = try connected(verifier, to: identity).get()
+        _ = try connected(verifier, to: identity).get()
         #expect(memo.counts.found == 1)
-        guard case .failure(let failure) = try connected(demand, to: leaf, memo: memo) else {
+        guard case .failure(let failure) = try connected(verifier, to: leaf) else {
             Issue.record("accepted without a time stamp")
             return
         }
