@@ -125,8 +125,7 @@ static ECDSA_SIG *signature_of(
     return signature;
 }
 
-// The DER of the signature; its length, or 0.
-static int sign_digest(
+int httpdns_lab_sign_digest(
     EVP_PKEY *key, const EVP_MD *md, const unsigned char *digest, unsigned int count,
     unsigned char **der) {
     int length = 0;
@@ -158,7 +157,7 @@ static int replace_signature(X509 *certificate, EVP_PKEY *key, const EVP_MD *md)
     const ASN1_BIT_STRING *signature = NULL;
     int length = i2d_re_X509_tbs(certificate, &body);
     int done = length > 0 && EVP_Digest(body, (size_t)length, digest, &count, md, NULL);
-    int octets = done ? sign_digest(key, md, digest, count, &der) : 0;
+    int octets = done ? httpdns_lab_sign_digest(key, md, digest, count, &der) : 0;
     X509_get0_signature(&signature, NULL, certificate);
     // The certificate is ours and not shared; there is no other way to set its signature.
     done = octets > 0 && signature && ASN1_STRING_set((ASN1_STRING *)(uintptr_t)signature, der, octets);

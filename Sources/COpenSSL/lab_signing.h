@@ -12,6 +12,11 @@ const EVP_MD *httpdns_lab_digest_for(EVP_PKEY *key, int digest);
 /// signatures are random otherwise, by RFC 6979.
 int httpdns_lab_sign_certificate(X509 *certificate, EVP_PKEY *key, int digest);
 
+/// The DER of an ECDSA signature by RFC 6979; its length, or 0.
+int httpdns_lab_sign_digest(
+    EVP_PKEY *key, const EVP_MD *md, const unsigned char *digest, unsigned int count,
+    unsigned char **der);
+
 EVP_PKEY *httpdns_lab_key_from(const unsigned char *der, size_t count);
 X509 *httpdns_lab_certificate_from(const unsigned char *der, size_t count);
 

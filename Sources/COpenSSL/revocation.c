@@ -344,6 +344,33 @@ const char *chttpdns_lists_fault(const chttpdns_lists *lists) {
     return NULL;
 }
 
+// OpenSSL takes a delta for a whole list, so that it would clear whom it does not name; and it passes
+// over the others without a word.
+static const char *unjudged(const X509_CRL *list) {
+    if (X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0)
+        return "delta CRL (RFC 5280 §5.2.4); give the complete list";
+    if (X509_CRL_get_ext_by_NID(list, NID_issuing_distribution_point, -1) < 0) return NULL;
+    ISSUING_DIST_POINT *point =
+        X509_CRL_get_ext_d2i(list, NID_issuing_distribution_point, NULL, NULL);
+    const char *kind = NULL;
+    if (point == NULL) kind = "CRL with a malformed scope (RFC 5280 §5.2.5)";
+    else if (point->indirectCRL > 0) kind = "indirect CRL (RFC 5280 §5.2.5)";
+    else if (point->onlysomereasons != NULL) kind = "CRL for some reasons only (RFC 5280 §5.2.5)";
+    else if (point->onlyattr > 0) kind = "CRL of attribute certificates (RFC 5280 §5.2.5)";
+    ISSUING_DIST_POINT_free(point);
+    return kind;
+}
+
+const char *chttpdns_lists_unjudged(const chttpdns_lists *lists, int added, int *number) {
+    int count = sk_X509_CRL_num(lists->lists);
+    for (int index = 0; index < added && added <= count; index++) {
+        const char *kind = unjudged(sk_X509_CRL_value(lists->lists, count - added + index));
+        *number = index + 1;
+        if (kind != NULL) return kind;
+    }
+    return NULL;
+}
+
 int chttpdns_lists_check(
     const chttpdns_lists *lists, STACK_OF(X509) *chain, int64_t now,
     chttpdns_list_finding *findings, int capacity) {

@@ -191,19 +191,6 @@ int chttpdns_key_exponent_is_sound(const EVP_PKEY *key) {
     return sound;
 }
 
-STACK_OF(X509_CRL) *chttpdns_revocations_new(void) { return sk_X509_CRL_new_null(); }
-
-int chttpdns_revocations_push(STACK_OF(X509_CRL) *lists, X509_CRL *list) {
-    if (!X509_CRL_up_ref(list)) return 0;
-    if (sk_X509_CRL_push(lists, list) > 0) return 1;
-    X509_CRL_free(list);
-    return 0;
-}
-
-void chttpdns_revocations_free(STACK_OF(X509_CRL) *lists) {
-    sk_X509_CRL_pop_free(lists, X509_CRL_free);
-}
-
 void chttpdns_distinguished_name_print(BIO *sink, const X509_NAME *name) {
     X509_NAME_print_ex(sink, name, 0, XN_FLAG_RFC2253);
 }

@@ -4,6 +4,7 @@
 #include "chttpdns_openssl_revocation.h"
 
 #include <openssl/ct.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/x509v3.h>
 #include <pthread.h>
@@ -55,6 +56,11 @@ static void take(const SCT *stamp, chttpdns_stamp *facts) {
     size_t count = SCT_get0_log_id(stamp, &log);
     memset(facts, 0, sizeof *facts);
     facts->state = CHTTPDNS_STAMP_INVALID;
+    switch (SCT_get_source(stamp)) {
+    case SCT_SOURCE_TLS_EXTENSION: facts->source = CHTTPDNS_STAMP_IN_HANDSHAKE; break;
+    case SCT_SOURCE_OCSP_STAPLED_RESPONSE: facts->source = CHTTPDNS_STAMP_IN_STAPLE; break;
+    default: facts->source = CHTTPDNS_STAMP_EMBEDDED;
+    }
     uint64_t at = SCT_get_timestamp(stamp);
     facts->at_milliseconds = at > INT64_MAX ? INT64_MAX : (int64_t)at;
     if (count != sizeof facts->log || log == NULL) return;
@@ -82,6 +88,41 @@ int chttpdns_stamps_check(
     }
     CT_POLICY_EVAL_CTX_free(context);
     SCT_LIST_free(list);
+    return count;
+}
+
+// OpenSSL asks for the extension where there is somebody to call. Who is called decides nothing: it
+// would be asked only after a verification by OpenSSL's own store.
+static int pass(const CT_POLICY_EVAL_CTX *rules, const STACK_OF(SCT) *stamps, void *argument) {
+    (void)rules;
+    (void)stamps;
+    (void)argument;
+    return 1;
+}
+
+int chttpdns_context_ask_stamps(SSL_CTX *context) {
+    return SSL_CTX_set_ct_validation_callback(context, pass, NULL);
+}
+
+int chttpdns_sent_stamps_check(
+    SSL *connection, X509 *leaf, X509 *issuer, const chttpdns_logs *logs, int64_t now_seconds,
+    chttpdns_stamp *stamps, int capacity) {
+    ERR_clear_error();
+    const STACK_OF(SCT) *list = SSL_get0_peer_scts(connection);
+    if (list == NULL) return ERR_peek_error() == 0 ? 0 : -1;
+    CT_POLICY_EVAL_CTX *context = rules(leaf, issuer, logs, now_seconds);
+    int count = context == NULL ? -1 : 0;
+    for (int index = 0; context != NULL && index < sk_SCT_num(list); index++) {
+        SCT *stamp = sk_SCT_value(list, index);
+        // Those in the certificate are checked with it.
+        if (SCT_get_source(stamp) == SCT_SOURCE_X509V3_EXTENSION) continue;
+        if (count < capacity) {
+            SCT_validate(stamp, context);
+            take(stamp, &stamps[count]);
+        }
+        count++;
+    }
+    CT_POLICY_EVAL_CTX_free(context);
     return count;
 }
 

@@ -1,8 +1,36 @@
 #include "chttpdns_system.h"
 
+#include <string.h>
+
 int httpdns_file_open(const char *path) {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     return descriptor < 0 ? -errno : descriptor;
+}
+
+// Source: proc_pid_fd(5), and the links that udev makes to it.
+static int is_own_descriptor(const char *path) {
+    return strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0
+        || strcmp(path, "/dev/stdin") == 0;
+}
+
+int httpdns_file_open_whole(const char *path) {
+    // Never waits: for a pipe's writer, for one.
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) return -errno;
+    struct stat facts;
+    int result = fstat(descriptor, &facts) == 0 ? HTTPDNS_FILE_IS_SPECIAL : -errno;
+    if (result == HTTPDNS_FILE_IS_SPECIAL) {
+        if (S_ISREG(facts.st_mode)) return descriptor;
+        // Its writer is there; the end of what it writes is waited for.
+        if (S_ISFIFO(facts.st_mode) && is_own_descriptor(path)
+            && fcntl(descriptor, F_SETFL, 0) == 0)
+            return descriptor;
+        // Has nothing in it, and an end.
+        if (strcmp(path, "/dev/null") == 0) return descriptor;
+        if (S_ISDIR(facts.st_mode)) result = -EISDIR;
+    }
+    close(descriptor);
+    return result;
 }
 
 int httpdns_file_create_private(const char *path) {

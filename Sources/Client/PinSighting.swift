@@ -16,6 +16,18 @@ package struct PinSighting: Sendable, Hashable {
     package var refusal: TrustFailure.Code?
 }
 
+extension PinSighting {
+    /// Of which the way is not known.
+    package init(
+        ofHost host: Host, port: Port, mismatch: PinMismatch, chain: [CertificateFacts],
+        refusal: TrustFailure.Code?
+    ) {
+        self.init(
+            host: host, port: port, address: nil, giver: nil, mismatch: mismatch, chain: chain,
+            refusal: refusal)
+    }
+}
+
 /// Is told of peers without a pinned key, on the transport's thread; must return at once.
 package protocol PinObserver: AnyObject, Sendable {
     func sighted(_ sighting: PinSighting)

@@ -28,6 +28,8 @@ public struct HTTPDNS: Sendable {
     private let follower: NetworkFollower?
     private let cookieBox: CookieBox
     private let policy: Locked<TrustPolicy>
+    private let resolverPolicy: Locked<TrustPolicy>
+    private let resolverJudge: ResolverJudge
     private let reporter: PinReporter
     /// Sends the reports; judges as ``client`` does.
     private let reportSender: HTTPDNSClient
@@ -37,7 +39,11 @@ public struct HTTPDNS: Sendable {
     /// - Throws: ``SetupFault``: a resolver or trust setting that cannot work.
     public init(_ configuration: HTTPDNSConfiguration = HTTPDNSConfiguration()) throws(SetupFault) {
         let transport = Transport()
-        let resolver = try HTTPDNS.resolver(configuration, transport)
+        reporter = PinReporter(configuration.pinReports)
+        resolverJudge = ResolverJudge(
+            try ResolverFactory.verifier(configuration.resolverTrust), reporter: reporter)
+        resolverPolicy = Locked(configuration.resolverTrust)
+        let resolver = try HTTPDNS.resolver(configuration, transport, resolverJudge)
         let verifier = try ResolverFactory.verifier(configuration.trust)
         let isPublicSuffix: @Sendable (HostName) -> Bool = { PublicSuffix.isPublicSuffix($0) }
         cookieBox = CookieBox(configuration.cookies, isPublicSuffix: isPublicSuffix)
@@ -47,7 +53,6 @@ public struct HTTPDNS: Sendable {
             toASCII: { (text) throws(NameError) in try IDNA.toASCII(text) },
             isPublicSuffix: isPublicSuffix, version: configuration.highestVersion)
         let sender = HTTPDNSClient(resolver: resolver, parts: parts)
-        reporter = PinReporter(configuration.pinReports)
         reporter.send(with: sender)
         parts.pinObserver = reporter
         client = HTTPDNSClient(resolver: resolver, parts: parts)
@@ -77,7 +82,7 @@ public struct HTTPDNS: Sendable {
     ///
     /// Nothing in flight is broken: an exchange that has begun ends under the policy it began with. No
     /// connection and no session that was made under another policy is used again. The policy of
-    /// resolvers stays.
+    /// resolvers stays: see ``update(resolverTrust:)``.
     ///
     /// - Throws: ``SetupFault/trust(_:)``; then the old policy stays.
     public func update(trust: TrustPolicy) throws(SetupFault) {
@@ -98,15 +103,78 @@ public struct HTTPDNS: Sendable {
         try update(trust: changed)
     }
 
+    /// What resolvers over TLS must prove now, besides their names.
+    public var resolverTrust: TrustPolicy { resolverPolicy.withLock { $0 } }
+
+    /// From the next question on `resolverTrust` decides about resolvers, over new connections.
+    ///
+    /// Nothing in flight is broken: a question that is under way ends on its connection, under the
+    /// policy that this began with.
+    ///
+    /// - Throws: ``SetupFault/trust(_:)``; then the old policy stays.
+    public func update(resolverTrust: TrustPolicy) throws(SetupFault) {
+        let verifier = try ResolverFactory.verifier(resolverTrust)
+        resolverPolicy.withLock { policy in
+            policy = resolverTrust
+            resolverJudge.replace(by: verifier)
+        }
+        resolver.reconnect()
+    }
+
+    /// The same for pins alone: roots and all else stay.
+    ///
+    /// - Throws: ``SetupFault/trust(_:)``; then the old policy stays.
+    public func update(resolverPins: PinSet) throws(SetupFault) {
+        var changed = resolverTrust
+        changed.pins = resolverPins
+        try update(resolverTrust: changed)
+    }
+
+    /// Reads again the roots that both policies name, files, directories and the system's, and with them
+    /// their lists, logs and client certificates; off the caller's thread and before anything is
+    /// changed. The next request and the next question are judged with what was read, over new
+    /// connections; nothing in flight is broken.
+    ///
+    /// - Throws: ``SetupFault/trust(_:)``: then all stays as it was.
+    public func reloadRoots() async throws(SetupFault) {
+        let outcome = await withCheckedContinuation { continuation in
+            let work = { @Sendable in continuation.resume(returning: reread()) }
+            // Without a thread it is slower, not wrong.
+            if !DetachedThread.start(named: "httpdns-roots", work) { work() }
+        }
+        try outcome.get()
+    }
+
+    /// Blocks.
+    private func reread() -> Result<Void, SetupFault> {
+        do throws(SetupFault) {
+            // A policy that is replaced meanwhile has read its files by itself.
+            let (origins, resolvers) = (trust, resolverTrust)
+            let verifier = try ResolverFactory.rereadVerifier(origins)
+            let resolverVerifier =
+                resolvers == origins ? verifier : try ResolverFactory.rereadVerifier(resolvers)
+            policy.withLock { policy in
+                guard policy == origins else { return }
+                client.judge(with: verifier)
+                reportSender.judge(with: verifier)
+            }
+            resolverPolicy.withLock { policy in
+                guard policy == resolvers else { return }
+                resolverJudge.replace(by: resolverVerifier)
+            }
+            resolver.reconnect()
+            return .success(())
+        } catch { return .failure(error) }
+    }
+
     /// What became of mismatches of pins so far.
     public var pinReportCounts: PinReportCounts { reporter.counts }
 
     private static func resolver(
-        _ configuration: HTTPDNSConfiguration, _ transport: Transport
+        _ configuration: HTTPDNSConfiguration, _ transport: Transport, _ judge: ResolverJudge
     ) throws(SetupFault) -> Resolver {
-        let factory = try ResolverFactory(
-            trust: configuration.resolverTrust, transport: transport,
-            report: configuration.report ?? { _ in })
+        let factory = ResolverFactory(
+            judge: judge, transport: transport, report: configuration.report ?? { _ in })
         var options = configuration.resolverOptions
         if !configuration.overrides.isEmpty {
             options.tables.insert(
@@ -162,7 +230,7 @@ public struct HTTPDNSConfiguration: Sendable {
     public var cookies = CookieJar()
     /// What origins must prove, besides their names.
     public var trust = TrustPolicy()
-    /// Who is told when an origin does not have the keys that it is pinned to.
+    /// Who is told when an origin or a resolver does not have the keys that it is pinned to.
     public var pinReports = PinReporting()
     /// What resolvers over HTTPS must prove, besides their names.
     public var resolverTrust = TrustPolicy()

@@ -40,6 +40,7 @@ final class PinReporter: PinObserver {
         var budget: ReportBudget
         var queue: [PinSighting] = []
         var isSending = false
+        var isPosting = false
         var counts = PinReportCounts()
         /// Sends reports; made after the client that is watched.
         var sender: HTTPDNSClient?
@@ -57,6 +58,18 @@ final class PinReporter: PinObserver {
     var counts: PinReportCounts { state.withLock { $0.counts } }
 
     func send(with client: HTTPDNSClient) { state.withLock { $0.sender = client } }
+
+    /// Of a resolver. Those met while a report is being sent are only counted: the report may be what
+    /// asks the resolver.
+    func sightedResolver(_ sighting: PinSighting) {
+        let isOfReport = state.withLock { state in
+            guard state.isPosting else { return false }
+            state.counts.sighted += 1
+            state.counts.withheld += 1
+            return true
+        }
+        if !isOfReport { sighted(sighting) }
+    }
 
     func sighted(_ sighting: PinSighting) {
         let now = clock.now()
@@ -82,8 +95,10 @@ final class PinReporter: PinObserver {
             reporting.onReport?(report)
             guard let sender else { continue }
             for url in urls(for: report) {
+                state.withLock { $0.isPosting = true }
                 let isDelivered = await post(report, to: url, with: sender)
                 state.withLock { state in
+                    state.isPosting = false
                     if isDelivered { state.counts.delivered += 1 } else { state.counts.failed += 1 }
                 }
             }

@@ -14,7 +14,8 @@ internal import HTTPDNSVendor
 
 /// Makes back-ends from descriptions.
 package struct ResolverFactory: Sendable {
-    private let verifier: any PeerVerifier
+    /// By the port of a service.
+    private let verifier: @Sendable (Port) -> any PeerVerifier
     private let transport: Transport
     private let report: @Sendable (String) -> Void
 
@@ -27,22 +28,37 @@ package struct ResolverFactory: Sendable {
         trust: TrustPolicy, transport: Transport,
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SetupFault) {
-        verifier = try ResolverFactory.verifier(trust)
+        let verifier = try ResolverFactory.verifier(trust)
+        self.verifier = { _ in verifier }
+        self.transport = transport
+        self.report = report
+    }
+
+    /// The same under a policy that may change.
+    init(
+        judge: ResolverJudge, transport: Transport, report: @escaping @Sendable (String) -> Void
+    ) {
+        verifier = { judge.at($0) }
         self.transport = transport
         self.report = report
     }
 
     /// A verifier for a policy, with the public suffix list.
     package static func verifier(_ policy: TrustPolicy) throws(SetupFault) -> any PeerVerifier {
-        do {
-            return try OpenSSLVerifier(
-                policy: policy,
-                isPublicSuffix: { text in
-                    (try? HostName(text)).map { PublicSuffix.isPublicSuffix($0) } ?? false
-                })
-        } catch {
+        do { return try OpenSSLVerifier(policy: policy, isPublicSuffix: isPublicSuffix) } catch {
             throw .trust(error)
         }
+    }
+
+    /// The same with roots that are read anew.
+    static func rereadVerifier(_ policy: TrustPolicy) throws(SetupFault) -> any PeerVerifier {
+        do {
+            return try OpenSSLVerifier.rereading(policy, isPublicSuffix: isPublicSuffix)
+        } catch { throw .trust(error) }
+    }
+
+    @Sendable private static func isPublicSuffix(_ text: String) -> Bool {
+        (try? HostName(text)).map { PublicSuffix.isPublicSuffix($0) } ?? false
     }
 
     /// - Throws: ``SetupFault/resolver(_:_:)``: what is missing, and how to give it.
@@ -156,7 +172,7 @@ package struct ResolverFactory: Sendable {
     private func dot(
         _ host: Host, _ port: Port, _ bootstrap: [IPAddress]
     ) throws(QueryFailure) -> any ResolverBackend {
-        try DoTBackend(host: host, port: port, bootstrap: bootstrap, verifier: verifier)
+        try DoTBackend(host: host, port: port, bootstrap: bootstrap, verifier: verifier(port))
     }
 
     /// The provider's own servers, or one of the user's own, whose name and port its URL says.
@@ -193,7 +209,7 @@ package struct ResolverFactory: Sendable {
         try DoHBackend(
             url: url,
             settings: DoHBackend.Settings(
-                bootstrap: bootstrap, verifier: verifier,
+                bootstrap: bootstrap, verifier: verifier(url.origin.port),
                 method: description.usesPOST ? .post : .get),
             transport: transport)
     }
@@ -203,7 +219,7 @@ package struct ResolverFactory: Sendable {
         _ description: ResolverDescription
     ) throws(QueryFailure) -> any ResolverBackend {
         let service = try HTTPService(
-            origin: url.origin, bootstrap: bootstrap, verifier: verifier)
+            origin: url.origin, bootstrap: bootstrap, verifier: verifier(url.origin.port))
         var settings = HTTPDNSBackend.Settings()
         settings.batchesNames = description.batchesNames
         settings.quota = ProviderCodecs.quota(description)

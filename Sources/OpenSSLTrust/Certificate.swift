@@ -1,4 +1,5 @@
 internal import CHTTPDNSOpenSSL
+internal import HTTPDNSTrust
 
 /// A parsed certificate: one reference to OpenSSL's own, released with the last owner.
 package final class Certificate: @unchecked Sendable {
@@ -31,7 +32,7 @@ package final class Certificate: @unchecked Sendable {
             }
             return raw
         }
-        guard let parsed else { throw .malformed(number: 1, LastError.text) }
+        guard let parsed else { throw .malformed(number: 1, LastError.ofFile) }
         self.init(owning: parsed)
     }
 
@@ -39,8 +40,12 @@ package final class Certificate: @unchecked Sendable {
     ///
     /// - Throws: ``CertificateError``, also when there is none.
     package static func all(pem: String) throws(CertificateError) -> [Certificate] {
+        try all(Array(pem.utf8))
+    }
+
+    /// The same for octets that may be no text.
+    static func all(_ octets: [UInt8]) throws(CertificateError) -> [Certificate] {
         defer { ERR_clear_error() }
-        let octets = Array(pem.utf8)
         guard let count = Int32(exactly: octets.count), count > 0 else { throw .none }
         guard let source = BIO_new_mem_buf(octets, count) else {
             throw .malformed(number: 0, LastError.text)
@@ -52,7 +57,16 @@ package final class Certificate: @unchecked Sendable {
         }
     }
 
-    static func all(from source: OpaquePointer) throws(CertificateError) -> [Certificate] {
+    /// Whether `issuer` has issued it: by name, identifiers and signature.
+    package func isIssued(by issuer: Certificate) -> Bool {
+        defer { ERR_clear_error() }
+        guard X509_check_issued(issuer.raw, raw) == X509_V_OK,
+            let key = X509_get0_pubkey(issuer.raw)
+        else { return false }
+        return X509_verify(raw, key) == 1
+    }
+
+    private static func all(from source: OpaquePointer) throws(CertificateError) -> [Certificate] {
         ERR_clear_error()
         var certificates: [Certificate] = []
         // AUX: a file may say for what a root is trusted, or no longer; other readers pass that over.
@@ -61,7 +75,7 @@ package final class Certificate: @unchecked Sendable {
         }
         // A PEM text ends with "no start line"; any other error is a broken block.
         guard chttpdns_error_is_end_of_pem(ERR_peek_last_error()) == 1 else {
-            throw .malformed(number: certificates.count + 1, LastError.text)
+            throw .malformed(number: certificates.count + 1, LastError.ofFile)
         }
         guard !certificates.isEmpty else { throw .none }
         return certificates
@@ -89,13 +103,8 @@ package enum CertificateError: Error, Sendable, Hashable, CustomStringConvertibl
 enum LastError {
     static var text: String { text(of: ERR_peek_last_error()) }
 
-    /// The system's words alone: of the oldest entry, below which OpenSSL puts its own.
-    ///
-    /// Source: ERR_error_string(3): `error:[code]:[library]::[reason]`.
-    static var systemReason: String {
-        let text = text(of: ERR_peek_error())
-        return text.split(separator: ":").last.map { String($0) } ?? text
-    }
+    /// What it means for a file of PEM or DER, with OpenSSL's own words as the detail.
+    static var ofFile: String { LibraryWords.explained(text, LibraryWords.files) }
 
     private static func text(of code: UInt) -> String {
         guard code != 0 else { return "unknown error" }

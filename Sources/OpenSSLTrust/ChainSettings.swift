@@ -6,14 +6,13 @@ internal import HTTPDNSTrust
 package struct ChainSettings: Sendable {
     /// 112 bits: RSA of 2048 bits, no SHA-1. Source: SSL_CTX_set_security_level(3), NIST SP 800-57.
     package var securityLevel: Int32 = 2
+    /// 80 bits: RSA of 1024 bits, but still no SHA-1. Source: SSL_CTX_set_security_level(3).
+    static let weakSecurityLevel: Int32 = 1
     /// A certificate among the roots is trusted although another has issued it.
     ///
     /// Because: who puts it there says so, and other clients take it for that. Source: RFC 5280
     /// §6.1.1 (d), CURLOPT_SSL_OPTIONS(3), which knows CURLSSLOPT_NO_PARTIALCHAIN.
     package var endsAtAnyTrusted = true
-    /// Where there are any, the leaf has to be looked up in one, and its authorities in those that
-    /// are there.
-    package var revocationLists: [RevocationList] = []
     /// Object identifiers of certificate policies of which a chain needs one; none: only what its
     /// authorities demand.
     package var policies: [String] = []
@@ -24,43 +23,9 @@ package struct ChainSettings: Sendable {
     fileprivate static let anyPolicy = "2.5.29.32.0"
 }
 
-/// A certificate revocation list: one reference to OpenSSL's own, released with the last owner.
-package final class RevocationList: @unchecked Sendable {
-    // Safety: an X509_CRL is not changed after parsing; OpenSSL counts its references.
-    let raw: OpaquePointer
-
-    private init(owning raw: OpaquePointer) { self.raw = raw }
-
-    deinit { X509_CRL_free(raw) }
-
-    /// - Throws: ``CertificateError``; also when the list lacks what a version 2 list has to have.
-    package static func parsed(pem: String) throws(CertificateError) -> RevocationList {
-        ERR_clear_error()
-        defer { ERR_clear_error() }
-        let octets = Array(pem.utf8)
-        guard let count = Int32(exactly: octets.count), count > 0,
-            let source = BIO_new_mem_buf(octets, count)
-        else { throw .none }
-        defer { BIO_free(source) }
-        // BIO_new_mem_buf borrows the octets.
-        let raw = withExtendedLifetime(octets) { PEM_read_bio_X509_CRL(source, nil, nil, nil) }
-        guard let raw else { throw .malformed(number: 1, LastError.text) }
-        let list = RevocationList(owning: raw)
-        // Source: RFC 5280 §5.2.1, §5.2.3: both are demanded of every list.
-        guard X509_CRL_get_ext_by_NID(raw, NID_crl_number, -1) >= 0 else {
-            throw .part("revocation list has no number")
-        }
-        guard X509_CRL_get_ext_by_NID(raw, NID_authority_key_identifier, -1) >= 0 else {
-            throw .part("revocation list does not name its issuer's key")
-        }
-        return list
-    }
-}
-
 /// Owns one `X509_STORE_CTX`: one verification.
 struct StoreContext: ~Copyable {
     let raw: OpaquePointer
-    private var lists: OpaquePointer?
 
     init?(store: RootStore, leaf: OpaquePointer?, untrusted: OpaquePointer?) {
         guard let raw = X509_STORE_CTX_new() else { return nil }
@@ -71,13 +36,10 @@ struct StoreContext: ~Copyable {
         self.raw = raw
     }
 
-    deinit {
-        X509_STORE_CTX_free(raw)
-        chttpdns_revocations_free(lists)
-    }
+    deinit { X509_STORE_CTX_free(raw) }
 
     /// False when OpenSSL does not take the settings.
-    mutating func configure(
+    func configure(
         _ settings: ChainSettings, _ rules: ChainRules, time: WallTime
     ) -> Bool {
         guard let parameters = X509_STORE_CTX_get0_param(raw),
@@ -92,19 +54,18 @@ struct StoreContext: ~Copyable {
         var flags = X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_X509_STRICT | X509_V_FLAG_POLICY_CHECK
         if settings.endsAtAnyTrusted { flags |= X509_V_FLAG_PARTIAL_CHAIN }
         if !settings.policies.isEmpty { flags |= X509_V_FLAG_EXPLICIT_POLICY }
-        if !settings.revocationLists.isEmpty {
-            flags |= X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL
-        }
         X509_VERIFY_PARAM_clear_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         guard X509_VERIFY_PARAM_set_flags(parameters, UInt(flags)) == 1,
             add(
                 settings.policies.isEmpty ? [ChainSettings.anyPolicy] : settings.policies,
-                to: parameters),
-            add(settings.revocationLists)
+                to: parameters)
         else { return false }
         X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: rules.longestPath - 2))
         X509_VERIFY_PARAM_set_auth_level(parameters, settings.securityLevel)
         X509_VERIFY_PARAM_set_time(parameters, Int(time.secondsSince1970))
+        guard !rules.acceptsExpired || X509_STORE_CTX_set_ex_data(raw, 0, endedMark) == 1 else {
+            return false
+        }
         switch rules.profile {
         case .publicWeb: X509_STORE_CTX_set_verify_cb(raw, passOverJudged)
         case .privateAuthority: X509_STORE_CTX_set_verify_cb(raw, passOverForm)
@@ -122,18 +83,10 @@ struct StoreContext: ~Copyable {
         }
         return true
     }
-
-    private mutating func add(_ revocations: [RevocationList]) -> Bool {
-        guard !revocations.isEmpty else { return true }
-        guard let stack = chttpdns_revocations_new() else { return false }
-        lists = stack
-        for list in revocations {
-            guard chttpdns_revocations_push(stack, list.raw) == 1 else { return false }
-        }
-        X509_STORE_CTX_set0_crls(raw, stack)
-        return true
-    }
 }
+
+/// The application's data of a context in which certificates may have ended: any pointer but none.
+private var endedMark: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
 
 /// Called by OpenSSL for each finding, on the thread that verifies; must not keep the context.
 ///
@@ -144,6 +97,7 @@ private func passOverJudged(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
     guard ok != 1, let context else { return ok }
     switch X509_STORE_CTX_get_error(context) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
+        if X509_STORE_CTX_get_ex_data(context, 0) != nil { break }
         // OpenSSL counts the second of `notAfter` as expired. Source: RFC 5280 §4.1.2.5.
         guard let certificate = X509_STORE_CTX_get_current_cert(context) else { return ok }
         var now = X509_VERIFY_PARAM_get_time(X509_STORE_CTX_get0_param(context)) - 1
@@ -154,9 +108,6 @@ private func passOverJudged(_ ok: Int32, _ context: OpaquePointer?) -> Int32 {
         // OpenSSL holds the common name against them, too, which is never matched here; and it
         // reads mailboxes and empty constraints in its own way.
         break
-    case X509_V_ERR_UNABLE_TO_GET_CRL:
-        // Who gives lists need not have one of every authority; for the leaf there has to be one.
-        guard X509_STORE_CTX_get_error_depth(context) > 0 else { return ok }
     default: return ok
     }
     X509_STORE_CTX_set_error(context, X509_V_OK)

@@ -9,7 +9,7 @@ package import HTTPDNSTrust
 /// 2. Only when that path is refused for a reason that another path could mend, or has no pinned key
 ///    where one is needed, ``PathFinder`` tries others.
 /// 3. The first path that is accepted is the verified chain. If there is none, the failure reported
-///    is that of the first path; where only the pin was missing, that.
+///    is that of the path that got furthest; where only the pin was missing, that.
 package struct ChainVerifier: Sendable {
     private let store: RootStore
     private let origins: RootOrigins
@@ -39,14 +39,26 @@ package struct ChainVerifier: Sendable {
         self.pins = pins
     }
 
+    /// The same, weaker by what is set for a host.
+    func accepting(_ options: [DangerousOptions.Option]) -> ChainVerifier {
+        var weaker = self
+        if options.contains(.acceptsExpired) { weaker.rules.acceptsExpired = true }
+        if options.contains(.acceptsWeakKeys) {
+            weaker.rules.strength = .weak
+            weaker.settings.securityLevel = ChainSettings.weakSecurityLevel
+        }
+        return weaker
+    }
+
     /// Whether `root`, which ends a verified chain, came with these roots or was added.
     func origin(of root: CertificateFacts?) -> RootOrigin { origins.origin(of: root) }
 
     /// What OpenSSL finds out about `leaf`, with `intermediates` to build from, at `time`.
     ///
-    /// Without a host, names are not looked at.
+    /// Without a host, names are not looked at. What the lists say is of the verified chain.
     package func evidence(
-        leaf: Certificate, intermediates: [Certificate], host: Host?, time: WallTime
+        leaf: Certificate, intermediates: [Certificate], host: Host?, time: WallTime,
+        lists: RevocationLists? = nil
     ) -> ChainEvidence {
         ERR_clear_error()
         defer { ERR_clear_error() }
@@ -54,7 +66,14 @@ package struct ChainVerifier: Sendable {
             return .refused(.outOfMemory)
         }
         return withExtendedLifetime((leaf, intermediates)) {
-            evidence(leaf: leaf.raw, untrusted: untrusted.raw, host: host, time: time).evidence
+            var findings: [ListFinding] = []
+            var evidence = evidence(
+                leaf: leaf.raw, untrusted: untrusted.raw, host: host, time: time
+            ) { chain in
+                if let lists { findings = lists.findings(chain, now: time) }
+            }.evidence
+            evidence.revocation.lists = findings
+            return evidence
         }
     }
 
@@ -85,11 +104,40 @@ package struct ChainVerifier: Sendable {
             }
         }
         if let fallback { return accept(fallback) }
+        let told =
+            first.isMendable
+            ? furthest(leaf: leaf, untrusted: untrusted, time: time) ?? first : first
         let presented = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
         return (
-            ChainEvidence(chain: presented, refusal: first.refusal ?? .outOfMemory),
-            first.verifyError
+            ChainEvidence(chain: presented, refusal: told.refusal ?? .outOfMemory),
+            told.verifyError
         )
+    }
+
+    /// What refuses the path that got furthest, where one leads to a trusted certificate at all: the
+    /// last of the rules that it broke says most. Nil: none leads there.
+    private func furthest(
+        leaf: OpaquePointer, untrusted: OpaquePointer?, time: WallTime
+    ) -> Attempt? {
+        var finder = PathFinder(
+            verifier: self, leaf: leaf, untrusted: untrusted, time: time, for: .explaining)
+        var best: (fault: ChainFault, distance: Int)?
+        var refused: Attempt?
+        while let path = finder.nextRefused() {
+            guard let fault = rules.fault(in: path.facts, at: time) else {
+                // Only the library refuses it: nothing can be further.
+                refused = refused ?? path.attempt
+                continue
+            }
+            // Those of the chain are looked at last, behind the certificates from the leaf up.
+            let distance = fault.isOfPath ? Int.max : fault.depth
+            if best.map({ $0.distance < distance }) ?? true { best = (fault, distance) }
+        }
+        if let refused { return refused }
+        return best.map {
+            Attempt(
+                refusal: .init($0.fault), verifyError: X509_V_ERR_APPLICATION_VERIFICATION)
+        }
     }
 
     /// A verified chain, leaf first, root last.
@@ -114,7 +162,7 @@ package struct ChainVerifier: Sendable {
     ) -> Attempt {
         let failed = Attempt(refusal: .outOfMemory, verifyError: X509_V_ERR_UNSPECIFIED)
         guard let anchors = CertificateStack(root.map { [$0] } ?? []),
-            var context = StoreContext(store: store, leaf: leaf, untrusted: untrusted),
+            let context = StoreContext(store: store, leaf: leaf, untrusted: untrusted),
             context.configure(settings, rules, time: time)
         else { return failed }
         // The stack has to outlive the context, which does not own it.
@@ -159,8 +207,7 @@ package struct ChainVerifier: Sendable {
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_SIGNATURE_FAILURE,
             X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED, X509_V_ERR_CERT_CHAIN_TOO_LONG,
             X509_V_ERR_UNSPECIFIED, X509_V_ERR_NO_EXPLICIT_POLICY,
-            X509_V_ERR_INVALID_POLICY_EXTENSION, X509_V_ERR_UNABLE_TO_GET_CRL,
-            X509_V_ERR_CERT_REVOKED:
+            X509_V_ERR_INVALID_POLICY_EXTENSION:
             return false
         default: return true
         }

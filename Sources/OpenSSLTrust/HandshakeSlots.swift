@@ -94,8 +94,8 @@ func judgePeer(_ context: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) 
     // A second handshake on the connection must not live on the proof of the first.
     guard Slots.keep(nil, in: connection) else { return 0 }
     let (examined, verifyError) = arming.verifier.examined(context, host: arming.host)
-    // The staple comes later in the handshake: then judgeStaple has the last word.
-    if arming.verifier.asksStaple, case .success(let peer) = examined {
+    // Staple and time stamps come later in the handshake: then judgeStaple has the last word.
+    if arming.verifier.asksMore(of: arming.host), case .success(let peer) = examined {
         let isKept = Slots.keep(Showing(.examined(peer)), in: connection)
         X509_STORE_CTX_set_error(context, isKept ? X509_V_OK : X509_V_ERR_OUT_OF_MEM)
         return isKept ? 1 : 0
@@ -123,14 +123,19 @@ func judgeStaple(_ connection: OpaquePointer?, _ argument: UnsafeMutableRawPoint
     var count = 0
     let octets = chttpdns_connection_staple(connection, &count)
     let verdict = arming.verifier.concluded(
-        peer, stapled: UnsafeBufferPointer(start: octets, count: octets == nil ? 0 : count))
+        peer, stapled: UnsafeBufferPointer(start: octets, count: octets == nil ? 0 : count),
+        on: connection)
     var accepted = false
     switch verdict {
     case .success(let peer): accepted = Slots.keep(Showing(.proved(peer)), in: connection)
     case .failure(let failure):
-        SSL_set_verify_result(
-            connection,
-            Int(failure.code == .revoked ? X509_V_ERR_CERT_REVOKED : X509_V_ERR_OCSP_VERIFY_FAILED))
+        let code =
+            switch failure.code {
+            case .revoked: X509_V_ERR_CERT_REVOKED
+            case .notLogged: X509_V_ERR_NO_VALID_SCTS
+            default: X509_V_ERR_OCSP_VERIFY_FAILED
+            }
+        SSL_set_verify_result(connection, Int(code))
     }
     arming.onVerdict(verdict)
     return accepted ? 1 : 0

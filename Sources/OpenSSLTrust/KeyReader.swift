@@ -58,7 +58,7 @@ package enum KeyReader {
         var count = 0
         guard PEM_read_bio(source, &label, &header, &data, &count) == 1 else {
             guard chttpdns_error_is_end_of_pem(ERR_peek_last_error()) == 1 else {
-                throw .malformed(LastError.text)
+                throw .malformed(LastError.ofFile)
             }
             return nil
         }
@@ -92,7 +92,7 @@ package enum KeyReader {
             var cursor = octets.baseAddress
             return d2i_X509(nil, &cursor, octets.count)
         }
-        guard let parsed else { throw .malformed("certificate \(number): \(LastError.text)") }
+        guard let parsed else { throw .malformed("certificate \(number): \(LastError.ofFile)") }
         return try found(Certificate(owning: parsed))
     }
 
@@ -110,7 +110,7 @@ package enum KeyReader {
             var cursor = octets.baseAddress
             return d2i_X509_REQ(nil, &cursor, octets.count)
         }
-        guard let parsed else { throw .malformed("request \(number): \(LastError.text)") }
+        guard let parsed else { throw .malformed("request \(number): \(LastError.ofFile)") }
         defer { X509_REQ_free(parsed) }
         var start: UnsafeMutablePointer<UInt8>?
         let count = i2d_X509_PUBKEY(X509_REQ_get_X509_PUBKEY(parsed), &start)
@@ -125,7 +125,7 @@ package enum KeyReader {
             var cursor = octets.baseAddress
             return d2i_PUBKEY(nil, &cursor, octets.count)
         }
-        guard let parsed else { throw .malformed("key \(number): \(LastError.text)") }
+        guard let parsed else { throw .malformed("key \(number): \(LastError.ofFile)") }
         defer { EVP_PKEY_free(parsed) }
         var start: UnsafeMutablePointer<UInt8>?
         let count = i2d_PUBKEY(parsed, &start)

@@ -16,8 +16,14 @@ package final class OpenSSLVerifier: PeerVerifier {
     private let memo: VerificationMemo
     /// Names the policy in the memo: a digest, since the fingerprint may hold all roots as text.
     private let policyDigest: [UInt8]
-    /// Whether peers are asked to staple; then nothing is proved before the staple is judged.
-    var asksStaple: Bool { judge.policy.revocation.mode != .off }
+    /// Whether peers are asked for more than certificates; then nothing is proved before that is judged.
+    func asksMore(of host: Host) -> Bool {
+        judge.policy.revocation.mode != .off || asksStamps(of: host)
+    }
+
+    private func asksStamps(of host: Host) -> Bool {
+        judge.policy.transparency.mode != .off && !judge.policy.transparency.isExempt(host)
+    }
 
     /// Loads what `policy` names, so that no handshake has to.
     ///
@@ -71,9 +77,11 @@ package final class OpenSSLVerifier: PeerVerifier {
         SSL_CTX_set_info_callback(context, noteFarewell)
         let argument = Unmanaged.passUnretained(arming).toOpaque()
         SSL_CTX_set_cert_verify_callback(context, judgePeer, argument)
-        if asksStaple, chttpdns_context_ask_staple(context, judgeStaple, argument) != 1 {
+        // Time stamps may come in a staple as well.
+        if asksMore(of: host), chttpdns_context_ask_staple(context, judgeStaple, argument) != 1 {
             return false
         }
+        if asksStamps(of: host), chttpdns_context_ask_stamps(context) != 1 { return false }
         return material.credential(for: host)?.arm(context) ?? true
     }
 
@@ -126,19 +134,25 @@ package final class OpenSSLVerifier: PeerVerifier {
         return examined(leaf, X509_STORE_CTX_get0_untrusted(context), host: host, now: now)
     }
 
-    /// The last word on a peer, with what it has stapled; no octets: nothing.
+    /// The last word on a peer, with what it has stapled (no octets: nothing) and the time stamps that
+    /// it sent on `connection`.
     func concluded(
-        _ peer: ExaminedPeer, stapled octets: UnsafeBufferPointer<UInt8>
+        _ peer: ExaminedPeer, stapled octets: UnsafeBufferPointer<UInt8>,
+        on connection: OpaquePointer
     ) -> Result<VerifiedPeer, TrustFailure> {
-        concluded(peer, staple: peer.staple(octets, now: clock.now()))
+        let now = clock.now()
+        return concluded(
+            peer, staple: peer.staple(octets, now: now),
+            stamps: material.sentStamps(on: connection, peer, now: now))
     }
 
     func concluded(
-        _ peer: ExaminedPeer, staple: StapleEvidence
+        _ peer: ExaminedPeer, staple: StapleEvidence, stamps: TransparencyReport? = nil
     ) -> Result<VerifiedPeer, TrustFailure> {
         do throws(TrustFailure) {
             return .success(
-                try judge.conclude(peer.provisional, staple: staple, now: clock.now()))
+                try judge.conclude(
+                    peer.provisional, staple: staple, stamps: stamps, now: clock.now()))
         } catch { return .failure(error) }
     }
 }

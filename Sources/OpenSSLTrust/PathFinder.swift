@@ -14,11 +14,23 @@ struct PathFinder {
     private let facts: [CertificateFacts]
     private var search: PathSearch
 
-    /// - Parameter untrusted: what the peer sent.
+    enum Purpose {
+        case verifying
+        /// To say why no path is accepted: those that break a rule are found as well, a few of them.
+        case explaining
+    }
+
+    /// - Parameters:
+    ///   - verifier: judges the paths.
+    ///   - leaf: what paths begin with.
+    ///   - untrusted: what the peer sent.
+    ///   - time: the moment.
+    ///   - purpose: which paths are of use.
     init(
-        verifier: ChainVerifier, leaf: OpaquePointer, untrusted: OpaquePointer?, time: WallTime
+        verifier: ChainVerifier, leaf: OpaquePointer, untrusted: OpaquePointer?, time: WallTime,
+        for purpose: Purpose = .verifying
     ) {
-        var pool = CertificatePool(verifier: verifier, time: time)
+        var pool = CertificatePool(verifier: verifier, time: time, purpose)
         pool.add(leaf, isTrusted: false, isLeaf: true)
         for index in 0..<min(Pool.mostPresented, max(0, chttpdns_certificates_count(untrusted))) {
             if let raw = chttpdns_certificates_at(untrusted, index) {
@@ -33,6 +45,10 @@ struct PathFinder {
         facts = pool.facts
         var limits = PathSearch.Limits()
         limits.length = verifier.rules.longestPath
+        if purpose == .explaining {
+            limits.paths = PathFinder.explainedPaths
+            limits.signatures = PathFinder.explainedSignatures
+        }
         // A leaf that cannot be read begins no path.
         let isThere = pool.certificates.first?.raw == leaf
         search = PathSearch(nodes: pool.nodes, leaf: isThere ? 0 : -1, limits: limits)
@@ -53,15 +69,38 @@ struct PathFinder {
         return nil
     }
 
+    /// The next path that leads to a trusted certificate, and what the library says of it where the
+    /// rules have nothing against it. For ``Purpose/explaining``.
+    mutating func nextRefused() -> (facts: [CertificateFacts], attempt: ChainVerifier.Attempt?)? {
+        while let path = search.next(isSigned: { [certificates] in
+            PathFinder.isSigned(certificates[$0], by: certificates[$1])
+        }) {
+            guard path.count > 1 else { continue }
+            let facts = path.map { self.facts[$0] }
+            guard verifier.rules.fault(in: facts, at: time) == nil else { return (facts, nil) }
+            guard search.spend(signatures: path.count - 1) else { return nil }
+            guard let attempt = attempt(path), attempt.path == nil else { continue }
+            return (facts, attempt)
+        }
+        return nil
+    }
+
+    /// Because: a server has two or three paths at most, and whoever sends more is told enough.
+    private static let explainedPaths = 8
+    /// Because: a few paths of a few certificates; the search before has cost its share.
+    private static let explainedSignatures = 40
+
     /// For tests: what the search has cost.
     var signaturesLeft: Int { search.signaturesLeft }
 
-    private func verified(_ path: [Int]) -> ChainVerifier.Path? {
+    private func verified(_ path: [Int]) -> ChainVerifier.Path? { attempt(path)?.path }
+
+    private func attempt(_ path: [Int]) -> ChainVerifier.Attempt? {
         let raws = path.map { certificates[$0].raw }
         guard let leaf = raws.first, let root = raws.last,
             let between = CertificateStack(Array(raws.dropFirst().dropLast()))
         else { return nil }
-        return verifier.attempt(leaf: leaf, untrusted: between.raw, root: root, time: time).path
+        return verifier.attempt(leaf: leaf, untrusted: between.raw, root: root, time: time)
     }
 
     private static func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
@@ -78,6 +117,7 @@ private struct CertificatePool {
     private(set) var nodes: [PathNode] = []
     private let verifier: ChainVerifier
     private let time: WallTime
+    private let purpose: PathFinder.Purpose
     private var indices: [[UInt8]: Int] = [:]
     private var keys: [Pin: Int] = [:]
     /// Subject and key of what the roots themselves say is not to be trusted for servers.
@@ -90,9 +130,10 @@ private struct CertificatePool {
     /// Because: a few roots have the same name; this many only in an attack from a hashed directory.
     private static let mostTrusted = 64
 
-    init(verifier: ChainVerifier, time: WallTime) {
+    init(verifier: ChainVerifier, time: WallTime, _ purpose: PathFinder.Purpose) {
         self.verifier = verifier
         self.time = time
+        self.purpose = purpose
     }
 
     mutating func add(_ raw: OpaquePointer, isTrusted: Bool, isLeaf: Bool = false) {
@@ -115,7 +156,9 @@ private struct CertificatePool {
         }
         // The leaf's own faults are the same on every path; it is there to begin with.
         let place = ChainRules.Place.authority(isAnchor: isTrusted)
-        guard isLeaf || verifier.rules.fault(of: facts, at: place, now: time) == nil,
+        guard
+            isLeaf || purpose == .explaining
+                || verifier.rules.fault(of: facts, at: place, now: time) == nil,
             X509_up_ref(raw) == 1
         else { return }
         indices[facts.fingerprint] = nodes.count

@@ -10,14 +10,9 @@ enum PolicyFile {
     ///   - what: what it should be, for the message: `revocation list`.
     /// - Throws: ``TrustSetupError``.
     static func read(_ path: String, as what: String) throws(TrustSetupError) -> [UInt8] {
-        guard let octets = SmallFile.read(path, atMost: maximumOctets + 1) else {
-            throw .unusable(what: what, source: path, reason: systemWord())
-        }
-        guard octets.count <= maximumOctets else {
-            throw .unusable(
-                what: what, source: path, reason: "larger than \(maximumOctets) octets")
-        }
-        return octets
+        do throws(SmallFile.Fault) {
+            return try SmallFile.whole(path, most: maximumOctets)
+        } catch { throw .unusable(what: what, source: path, reason: "\(error)") }
     }
 
     /// Hexadecimal SHA-256.
@@ -34,5 +29,5 @@ enum PolicyFile {
     }
 
     /// Because: the largest revocation lists of public authorities have some 30 MB.
-    private static let maximumOctets = 67_108_864
+    static let maximumOctets = 67_108_864
 }

@@ -61,7 +61,9 @@ final class PolicyMaterial: Sendable {
     }
 
     func chains(for host: Host) -> ChainVerifier {
-        chainsByHost.first { $0.pattern.matches(host) }?.chains ?? chains
+        let chains = chainsByHost.first { $0.pattern.matches(host) }?.chains ?? chains
+        let options = policy.dangerous.options(for: host)
+        return options.isEmpty ? chains : chains.accepting(options)
     }
 
     func credential(for host: Host) -> ClientCredential? {
@@ -111,6 +113,16 @@ final class PolicyMaterial: Sendable {
         leaf: OpaquePointer, issuer: OpaquePointer, now: WallTime
     ) -> TransparencyReport {
         logs?.report(leaf: leaf, issuer: issuer, now: now) ?? TransparencyReport(status: .checked)
+    }
+
+    /// The time stamps that a peer sent beside its certificate; nil where none are asked for.
+    func sentStamps(
+        on connection: OpaquePointer, _ peer: ExaminedPeer, now: WallTime
+    ) -> TransparencyReport? {
+        guard peer.provisional.transparency.status == .checked else { return nil }
+        return logs?.report(
+            sentOn: connection, leaf: peer.leaf.raw, issuer: (peer.issuer ?? peer.leaf).raw,
+            now: now)
     }
 
     /// The octets of each common name in the subject, in UTF-8.

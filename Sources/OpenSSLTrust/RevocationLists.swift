@@ -1,9 +1,9 @@
 internal import CHTTPDNSOpenSSL
 internal import HTTPDNSNames
-internal import HTTPDNSTrust
+package import HTTPDNSTrust
 
 /// The revocation lists of one policy, parsed once.
-final class RevocationLists: @unchecked Sendable {
+package final class RevocationLists: @unchecked Sendable {
     // Safety: not changed after `init`; looking into it locks what it sorts.
     private let raw: OpaquePointer
     /// Names what was read.
@@ -12,8 +12,9 @@ final class RevocationLists: @unchecked Sendable {
     /// Nil when there are no lists.
     ///
     /// - Parameter profile: the public one demands of a list what RFC 5280 does.
-    /// - Throws: ``TrustSetupError``: a file that cannot be read, or that holds no list.
-    init?(
+    /// - Throws: ``TrustSetupError``: a file that cannot be read, or that holds no list, or one that is
+    ///   not judged here: a delta or indirect list, or one for some reasons or kinds of certificates.
+    package init?(
         _ sources: [RevocationPolicy.Lists], profile: TrustPolicy.Profile
     ) throws(TrustSetupError) {
         guard !sources.isEmpty else { return nil }
@@ -56,9 +57,16 @@ final class RevocationLists: @unchecked Sendable {
         }
         guard added > 0 else {
             throw .unusable(
-                what: what, source: place, reason: "list \(-added) is malformed: \(LastError.text)")
+                what: what, source: place,
+                reason: "list \(-added) is malformed: \(LastError.ofFile)")
         }
         // Those that came before have passed.
+        var number: Int32 = 0
+        if let kind = chttpdns_lists_unjudged(raw, added, &number) {
+            throw .unusable(
+                what: what, source: place,
+                reason: "list \(number) is not judged: \(String(cString: kind))")
+        }
         if profile == .publicWeb, let fault = chttpdns_lists_fault(raw) {
             throw .unusable(what: what, source: place, reason: String(cString: fault))
         }

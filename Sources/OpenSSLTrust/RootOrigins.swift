@@ -1,4 +1,5 @@
 internal import CHTTPDNSOpenSSL
+internal import HTTPDNSPlatform
 internal import HTTPDNSTrust
 
 /// Tells roots that somebody added to this machine from those that came with it.
@@ -28,13 +29,28 @@ struct RootOrigins: Sendable {
 }
 
 /// The certificates that the machine's owner has put where the tools that make the system's bundle look
-/// for them. Read once: a process keeps the system's roots as it found them, too.
+/// for them. Read once, as the system's roots are, and again when these are.
 final class LocalRoots: @unchecked Sendable {
     // Safety: an X509_STORE locks itself; it is not configured after `init`.
     private let raw: OpaquePointer?
     let isEmpty: Bool
 
-    static let shared = LocalRoots(folders: usualFolders)
+    private static let kept = Locked<LocalRoots?>(nil)
+
+    /// Those of this machine.
+    static var shared: LocalRoots {
+        kept.withLock { kept in
+            let local = kept ?? LocalRoots(folders: usualFolders)
+            kept = local
+            return local
+        }
+    }
+
+    /// Looks into the folders anew, for later verifiers.
+    static func reread() {
+        let fresh = LocalRoots(folders: usualFolders)
+        kept.withLock { $0 = fresh }
+    }
 
     init(folders: [String]) {
         raw = X509_STORE_new()

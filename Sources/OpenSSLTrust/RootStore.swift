@@ -35,11 +35,33 @@ final class RootStore: @unchecked Sendable {
         return stores.withLock { $0.keep(loaded, for: key) }
     }
 
+    /// Reads all roots of `policy` anew, in place of those in use for later verifiers.
+    ///
+    /// - Throws: ``TrustSetupError``: then nothing was replaced.
+    static func reread(_ policy: TrustPolicy) throws(TrustSetupError) -> [RootStore] {
+        var keys: Set<Key> = [Key(roots: policy.roots, added: policy.userRoots)]
+        for roots in policy.rootsByHost.values {
+            // As PolicyMaterial has them.
+            keys.insert(Key(roots: roots, added: roots == .system ? policy.userRoots : nil))
+        }
+        var fresh: [(key: Key, store: RootStore)] = []
+        for key in keys {
+            let store = try RootStore(
+                key.roots, and: key.added, isReread: true, environment: { environment($0) })
+            fresh.append((key, store))
+        }
+        stores.withLock { stores in
+            for (key, store) in fresh { stores.replace(by: store, for: key) }
+        }
+        if keys.contains(where: { $0.roots == .system }) { LocalRoots.reread() }
+        return fresh.map(\.store)
+    }
+
     /// Loads `roots`; `environment` gives the value of an environment variable.
     ///
     /// - Throws: ``TrustSetupError``.
     init(
-        _ roots: TrustPolicy.Roots, and added: TrustPolicy.Roots? = nil,
+        _ roots: TrustPolicy.Roots, and added: TrustPolicy.Roots? = nil, isReread: Bool = false,
         environment: (String) -> String?
     ) throws(TrustSetupError) {
         ERR_clear_error()
@@ -47,7 +69,7 @@ final class RootStore: @unchecked Sendable {
         parts = added == nil ? nil : (try Part(), try Part())
         guard let raw = X509_STORE_new() else { throw .unexpected(LastError.text) }
         self.raw = raw
-        edition = RootStore.edition(of: [roots] + (added.map { [$0] } ?? []))
+        edition = RootStore.edition(of: [roots] + (added.map { [$0] } ?? []), isReread: isReread)
         try Filling(stores: [raw] + (parts.map { [$0.own.raw] } ?? [])).add(roots, environment)
         guard let added, let parts else { return }
         try Filling(stores: [raw, parts.added.raw]).add(added, environment)
@@ -99,17 +121,27 @@ final class RootStore: @unchecked Sendable {
             }
             return loaded
         }
+
+        mutating func replace(by loaded: RootStore, for key: Key) {
+            if key == .system {
+                system = loaded
+            } else {
+                weakly = weakly.filter { $0.value.store != nil }
+                weakly[key] = Weak(store: loaded)
+            }
+        }
     }
 
     private static let stores = Locked(Stores())
     private static let lastEdition = Locked<UInt64>(0)
     private static let lastGeneration = Locked<UInt64>(0)
 
-    private static func edition(of sources: [TrustPolicy.Roots]) -> UInt64? {
+    private static func edition(of sources: [TrustPolicy.Roots], isReread: Bool) -> UInt64? {
         let mayChange = sources.contains { roots in
             switch roots {
-            // The system's roots are read once and kept.
-            case .system, .pem: false
+            // The system's roots are read once and kept, until somebody wants them read anew.
+            case .system: isReread
+            case .pem: false
             case .file, .directory: true
             }
         }
@@ -188,12 +220,12 @@ private struct Filling {
     }
 
     private func addFile(_ path: String) throws(TrustSetupError) {
-        guard let source = BIO_new_file(path, "r") else {
-            throw .unreadable(path: path, reason: LastError.systemReason)
-        }
-        defer { BIO_free(source) }
+        let octets: [UInt8]
+        do throws(SmallFile.Fault) {
+            octets = try SmallFile.whole(path, most: PolicyFile.maximumOctets)
+        } catch { throw .unreadable(path: path, reason: "\(error)") }
         let certificates: [Certificate]
-        do { certificates = try Certificate.all(from: source) } catch {
+        do { certificates = try Certificate.all(octets) } catch {
             throw Filling.error(error, source: path)
         }
         try add(certificates)

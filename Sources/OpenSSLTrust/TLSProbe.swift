@@ -30,7 +30,8 @@ package struct TLSProbe {
             case .unreachable(let endpoint, let reason): "cannot connect to \(endpoint): \(reason)"
             case .timedOut(let endpoint, let what): "no \(what) from \(endpoint) in time"
             case .handshake(let endpoint, let reason):
-                "the TLS handshake with \(endpoint) failed: \(reason)"
+                "the TLS handshake with \(endpoint) failed: "
+                    + LibraryWords.explained(reason, LibraryWords.handshakes)
             case .untrusted(let failure): failure.description
             case .unexpected(let reason): "cannot set up a TLS connection: \(reason)"
             }
@@ -172,7 +173,7 @@ private struct Connection: ~Copyable {
             case SSL_ERROR_WANT_READ: waitsForWrite = false
             case SSL_ERROR_WANT_WRITE: waitsForWrite = true
             case SSL_ERROR_SYSCALL where ERR_peek_last_error() == 0:
-                throw .handshake(endpoint, "the peer closed the connection")
+                throw .handshake(endpoint, "unexpected eof: the peer closed the connection")
             default: throw .handshake(endpoint, LastError.text)
             }
             guard wait(socket.descriptor, forWrite: waitsForWrite, until: deadline) else {

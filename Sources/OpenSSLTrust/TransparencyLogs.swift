@@ -74,11 +74,30 @@ final class TransparencyLogs: @unchecked Sendable {
         guard count >= 0 else {
             return TransparencyReport(status: .checked, embeddedCount: 1, invalidCount: 1)
         }
+        return report(stamps.prefix(Int(count)), count: Int(count))
+    }
+
+    /// The time stamps that the peer sent beside `leaf`: in the handshake, and in its staple.
+    func report(
+        sentOn connection: OpaquePointer, leaf: OpaquePointer, issuer: OpaquePointer, now: WallTime
+    ) -> TransparencyReport {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        var stamps = [chttpdns_stamp](repeating: chttpdns_stamp(), count: Self.mostStamps)
+        let count = chttpdns_sent_stamps_check(
+            connection, leaf, issuer, raw, now.secondsSince1970, &stamps, Int32(stamps.count))
+        guard count >= 0 else {
+            return TransparencyReport(status: .checked, handshakeCount: 1, invalidCount: 1)
+        }
+        return report(stamps.prefix(Int(count)), count: Int(count))
+    }
+
+    private func report(_ stamps: ArraySlice<chttpdns_stamp>, count: Int) -> TransparencyReport {
         var logs: [TransparencyReport.Log] = []
         var seen: Set<[UInt8]> = []
         var unknown = 0
         var invalid = 0
-        for stamp in stamps.prefix(Int(count)) {
+        for stamp in stamps {
             let identifier = withUnsafeBytes(of: stamp.log) { Array($0) }
             switch Int(stamp.state) {
             case CHTTPDNS_STAMP_VALID:
@@ -89,14 +108,22 @@ final class TransparencyLogs: @unchecked Sendable {
                     continue
                 }
                 guard seen.insert(identifier).inserted else { continue }
-                logs.append(.init(name: log.name ?? Hex.encoded(identifier), runner: log.runner))
+                logs.append(
+                    .init(
+                        name: log.name ?? Hex.encoded(identifier), runner: log.runner,
+                        identifier: identifier))
             case CHTTPDNS_STAMP_UNKNOWN_LOG: unknown += 1
             default: invalid += 1
             }
         }
+        let inHandshake = stamps.count { Int($0.source) == CHTTPDNS_STAMP_IN_HANDSHAKE }
+        let inStaple = stamps.count { Int($0.source) == CHTTPDNS_STAMP_IN_STAPLE }
+        // Those beyond the bound are not looked at, but counted.
+        let isSent = inHandshake + inStaple > 0
         return TransparencyReport(
-            status: .checked, logs: logs, embeddedCount: Int(count), unknownCount: unknown,
-            invalidCount: invalid)
+            status: .checked, logs: logs, embeddedCount: isSent ? 0 : count,
+            handshakeCount: isSent ? count - inStaple : 0, stapledCount: inStaple,
+            unknownCount: unknown, invalidCount: invalid)
     }
 
     private static let what = "list of logs"

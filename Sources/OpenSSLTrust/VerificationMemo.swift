@@ -15,7 +15,7 @@ internal import HTTPDNSTrust
 ///    certificates, the revocation lists that spoke of them, and the host's pin rule. A clock put back
 ///    examines anew.
 /// 4. It is no proof: revocation is judged in each handshake, by
-///    ``ChainJudge/conclude(_:staple:now:)``.
+///    ``ChainJudge/conclude(_:staple:stamps:now:)``.
 ///
 /// Any thread may call. When it is full, the one that has not been asked for since the hand last
 /// passed goes (the clock algorithm).
@@ -116,9 +116,9 @@ package final class VerificationMemo: Sendable {
 /// A peer as it was examined, with what judging its staple needs.
 final class ExaminedPeer: Sendable {
     let provisional: ProvisionalPeer
-    private let leaf: Certificate
+    let leaf: Certificate
     /// Nil where the chain ends before it: nobody can have signed a staple then.
-    private let issuer: Certificate?
+    let issuer: Certificate?
     private let from: WallTime
     private let until: WallTime
     /// The last good staple: servers send the same one for hours.

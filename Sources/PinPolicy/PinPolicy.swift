@@ -28,9 +28,10 @@ public struct PinPolicy: Sendable, Hashable {
     ///
     /// - Throws: ``PinPolicyError``.
     public init(file path: String) throws(PinPolicyError) {
-        guard let octets = SmallFile.read(path, atMost: PinPolicy.maximumOctets + 1) else {
-            throw PinPolicyError(file: path, "cannot be read")
-        }
+        let octets: [UInt8]
+        do throws(SmallFile.Fault) {
+            octets = try SmallFile.whole(path, most: PinPolicy.maximumOctets)
+        } catch { throw PinPolicyError(file: path, "cannot be read: \(error)") }
         try self.init(octets, named: path)
     }
 

@@ -293,6 +293,17 @@ extension Resolver {
         }
     }
 
+    /// The next question to each source goes over a new connection, for what sources must prove has
+    /// changed; what is under way is still waited for.
+    package func reconnect() {
+        // What failed under the old demands says nothing about the new ones.
+        state.withLock { state in
+            state.health = [:]
+            state.failures.removeAll()
+        }
+        for source in everySource { source.networkDidChange() }
+    }
+
     /// Questions asked anew after a change of network, most popular first.
     ///
     /// Because: what a person is using now; the rest is asked for when it is wanted.

@@ -39,7 +39,7 @@ final class LiveConnection {
 
     init(for desk: ServiceDesk, number: UInt64, poll: EventPoll) {
         self.desk = desk
-        service = desk.service
+        service = desk.service.settled
         self.number = number
         self.poll = poll
         machine = ConnectionMachine(

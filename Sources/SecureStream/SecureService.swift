@@ -25,6 +25,11 @@ package struct SecureService: Sendable {
         self.form = form
     }
 
+    /// As it is judged from now on to the end of a connection.
+    var settled: SecureService {
+        SecureService(host: host, route: route, verifier: verifier.settled, form: form)
+    }
+
     /// Services that are equal in this may share a connection.
     struct Key: Sendable, Hashable {
         let host: Host

@@ -34,7 +34,7 @@ struct Ending {
             return isCleared ? lost(secondOpinion) : .untrusted(secondOpinion)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
-            return isCleared ? lost : .handshakeFailed(text)
+            return isCleared ? lost : .handshakeFailed(handshakeText)
         // The peer spoke, and broke HTTP/2: no network is at fault.
         case CURLE_HTTP2 where isCleared && !hasHead,
             CURLE_HTTP2_STREAM where isCleared && !hasHead:
@@ -62,7 +62,7 @@ struct Ending {
     /// Before the request went out, a broken connection means the peer could not be reached.
     private var broken: TransportFailure {
         if isCleared { return lost }
-        return scheme == .https ? .handshakeFailed(text) : .cannotConnect(text)
+        return scheme == .https ? .handshakeFailed(handshakeText) : .cannotConnect(text)
     }
 
     /// Source: RFC 9112 §8, §9.8: an incomplete close leaves such a response incomplete.
@@ -70,6 +70,10 @@ struct Ending {
         .connectionLost(
             "the connection ended without TLS's close_notify, and nothing else says where the body "
                 + "ends", hadResponse: true)
+    }
+
+    private var handshakeText: String {
+        LibraryWords.explained(text, LibraryWords.handshakes)
     }
 
     private var lost: TransportFailure { .connectionLost(text, hadResponse: hasHead) }

@@ -67,7 +67,7 @@ package struct HTTPService: Sendable {
     ) async throws(QueryFailure) -> CollectedResponse {
         var request = TransportRequest(
             origin: origin, route: route, method: call.method, target: call.target,
-            fields: call.fields, body: call.body, verifier: verifier)
+            fields: call.fields, body: call.body, verifier: verifier?.settled)
         request.limits.deadline = deadline
         request.limits.maximumHeadOctets = Self.maximumHeadOctets
         do {

@@ -20,7 +20,7 @@ extension ChainRules {
         guard certificate.notBefore <= now else {
             return ChainFault(.notYetValid, "certificate is not yet valid")
         }
-        guard now <= certificate.notAfter else {
+        guard now <= certificate.notAfter || acceptsExpired else {
             return ChainFault(.expired, "certificate has expired")
         }
         return nil

@@ -24,7 +24,8 @@ package struct ChainEvidence: Sendable, Hashable {
     /// The chain as the peer sent it, where somebody asked to keep it: for reports alone.
     package var served: [CertificateFacts] = []
     package var revocation = RevocationEvidence()
-    /// What the time stamps in the leaf are worth; nil: they were not checked.
+    /// What the time stamps in the leaf are worth, not those that the peer sent beside it; nil: they
+    /// were not checked.
     package var transparency: TransparencyReport?
     /// The common names in the leaf's subject; read only where an option lets them count.
     package var commonNames: [[UInt8]] = []
@@ -39,7 +40,7 @@ package struct ChainEvidence: Sendable, Hashable {
 }
 
 /// A peer whose chain, name and pins hold, and of whose revocation nobody has spoken yet. Permits
-/// nothing: only ``ChainJudge/conclude(_:staple:now:)`` makes a proof of it.
+/// nothing: only ``ChainJudge/conclude(_:staple:stamps:now:)`` makes a proof of it.
 package struct ProvisionalPeer: Sendable, Hashable {
     package let host: Host
     package let chain: [CertificateFacts]
@@ -48,7 +49,8 @@ package struct ProvisionalPeer: Sendable, Hashable {
     package let root: RootOrigin
     package let policy: PolicyFingerprint
     package let revocation: RevocationEvidence
-    package let transparency: TransparencyReport
+    /// Of the certificate alone, until ``ChainJudge/conclude(_:staple:stamps:now:)``.
+    package fileprivate(set) var transparency: TransparencyReport
     package let dangerous: [DangerousOptions.Option]
     package let commonNames: [[UInt8]]
     /// The time in which every certificate of the chain is valid.
@@ -81,8 +83,9 @@ package struct ProvisionalPeer: Sendable, Hashable {
 ///    certificate that the peer merely sent along counts for nothing: anyone can append the pinned
 ///    certificate to a chain of his own.
 /// 4. The time stamps: see ``TransparencyPolicy``.
-/// 5. Revocation: see ``RevocationJudge``; in a handshake after all the rest, when the staple is
-///    there.
+/// 5. Revocation: see ``RevocationJudge``.
+///
+/// In a handshake the last two come at its end, when all that the peer sends is there.
 package struct ChainJudge: Sendable {
     package let policy: TrustPolicy
     package let fingerprint: PolicyFingerprint
@@ -115,7 +118,7 @@ package struct ChainJudge: Sendable {
             examine(host: host, evidence: evidence, now: now), staple: .notAsked, now: now)
     }
 
-    /// All rules but that of revocation.
+    /// All rules but those of time stamps and revocation.
     ///
     /// - Throws: ``TrustFailure``, the first rule that is broken.
     package func examine(
@@ -130,29 +133,40 @@ package struct ChainJudge: Sendable {
         let validity = try validity(of: evidence.chain, now: now, facts: facts)
         let matchedName = try name(host: host, evidence: evidence, facts: facts)
         let pinning = try pinning(host: host, evidence, now: now, facts: facts)
-        let transparency = try transparency(of: evidence, host: host, facts: facts)
+        let transparency = transparency(of: evidence, host: host)
         return ProvisionalPeer(
             evidence, host: host, validity: validity, match: (matchedName, pinning),
             judge: (fingerprint, transparency, facts.dangerous))
     }
 
-    /// The rule of revocation, and the proof.
+    /// The rules of time stamps and revocation, and the proof.
     ///
+    /// - Parameters:
+    ///   - peer: the peer, examined.
+    ///   - staple: what it stapled.
+    ///   - stamps: the time stamps that it sent beside its certificate; nil: none.
+    ///   - now: the moment.
     /// - Throws: ``TrustFailure``; `policy_changed` for a peer that was examined under another policy.
     package func conclude(
-        _ peer: ProvisionalPeer, staple: StapleEvidence, now: WallTime
+        _ peer: ProvisionalPeer, staple: StapleEvidence, stamps: TransparencyReport? = nil,
+        now: WallTime
     ) throws(TrustFailure) -> VerifiedPeer {
         var facts = facts(host: peer.host, chain: peer.chain, now: now)
         guard peer.policy == fingerprint else {
             facts.detail = "the peer was examined under another policy"
             throw TrustFailure(code: .policyChanged, facts: facts)
         }
-        guard now <= peer.validity.upperBound else {
+        guard now <= peer.validity.upperBound || facts.dangerous.contains(.acceptsExpired) else {
             throw TrustFailure(code: .expired, facts: facts)
         }
         guard peer.validity.lowerBound <= now else {
             throw TrustFailure(code: .notYetValid, facts: facts)
         }
+        var peer = peer
+        if let stamps, peer.transparency.status == .checked {
+            peer.transparency = peer.transparency.adding(stamps)
+        }
+        try demandLogs(peer.transparency, facts)
         let report: RevocationReport
         do {
             report = try RevocationJudge.judge(
@@ -203,6 +217,7 @@ package struct ChainJudge: Sendable {
         evidence.transparency = peer.transparency
         evidence.commonNames = peer.commonNames
         let held = try examine(host: host, evidence: evidence, now: now)
+        try demandLogs(held.transparency, facts)
         do { try RevocationJudge.confirm(peer.revocation, now: now) } catch {
             facts.detail = error.detail
             throw TrustFailure(code: error.code, facts: facts)
@@ -211,39 +226,49 @@ package struct ChainJudge: Sendable {
     }
 
     private func transparency(
-        of evidence: ChainEvidence, host: Host, facts: TrustFailure.Facts
-    ) throws(TrustFailure) -> TransparencyReport {
+        of evidence: ChainEvidence, host: Host
+    ) -> TransparencyReport {
         let rule = policy.transparency
         guard rule.mode != .off else { return TransparencyReport(status: .off) }
         guard !rule.isExempt(host) else { return TransparencyReport(status: .exempt) }
-        let report = evidence.transparency ?? TransparencyReport(status: .notChecked)
-        guard case .require(let wanted) = rule.mode, report.logs.count < max(1, wanted) else {
-            return report
-        }
+        return evidence.transparency ?? TransparencyReport(status: .notChecked)
+    }
+
+    private func demandLogs(
+        _ report: TransparencyReport, _ facts: TrustFailure.Facts
+    ) throws(TrustFailure) {
+        guard case .require(let wanted) = policy.transparency.mode, report.status != .exempt,
+            report.logs.count < max(1, wanted)
+        else { return }
         var facts = facts
         facts.detail = "\(max(1, wanted)) logs are required: \(report.summary)"
         throw TrustFailure(code: .notLogged, facts: facts)
     }
 
     /// When all are valid. Both ends of a validity period belong to it. Source: RFC 5280 §4.1.2.5.
+    ///
+    /// One that has ended and may have says nothing of the end; where all have, it is this moment.
     private func validity(
         of chain: [CertificateFacts], now: WallTime, facts: TrustFailure.Facts
     ) throws(TrustFailure) -> ClosedRange<WallTime> {
-        guard var validFrom = chain.first?.notBefore, var validUntil = chain.first?.notAfter else {
+        guard var validFrom = chain.first?.notBefore else {
             throw TrustFailure(code: .noCertificate, facts: facts)
         }
+        let acceptsExpired = facts.dangerous.contains(.acceptsExpired)
+        var validUntil: WallTime?
         for certificate in chain {
             guard certificate.notBefore <= now else {
                 throw TrustFailure(code: .notYetValid, facts: facts)
             }
-            guard now <= certificate.notAfter else {
-                throw TrustFailure(code: .expired, facts: facts)
-            }
             validFrom = max(validFrom, certificate.notBefore)
-            validUntil = min(validUntil, certificate.notAfter)
+            guard now <= certificate.notAfter else {
+                guard acceptsExpired else { throw TrustFailure(code: .expired, facts: facts) }
+                continue
+            }
+            validUntil = min(validUntil ?? certificate.notAfter, certificate.notAfter)
         }
         // Both hold `now` between them.
-        return validFrom...validUntil
+        return validFrom...(validUntil ?? now)
     }
 
     private func name(

@@ -26,6 +26,8 @@ package struct ChainRules: Sendable {
     /// What the chain has to be fit for; one of them is enough.
     package var usages: CertificateParticulars.ExtendedUsages = .server
     package var strength = KeyStrength.usual
+    /// See ``DangerousOptions/Option/acceptsExpired``.
+    package var acceptsExpired = false
     /// Authorities between leaf and anchor; self-issued ones do not count, as for path lengths.
     package var maximumIntermediates = 10
 
@@ -160,6 +162,8 @@ package struct KeyStrength: Sendable, Hashable {
 
     /// Source: CA/B BR §6.1.5, NIST SP 800-57 part 1, table 2: 112 bits.
     package static let usual = KeyStrength(minimumRSABits: 2_048)
+    /// See ``DangerousOptions/Option/acceptsWeakKeys``. Source: NIST SP 800-57 part 1, table 2: 80 bits.
+    package static let weak = KeyStrength(minimumRSABits: 1_024)
 
     /// Because: a signature under a longer key costs milliseconds, and anybody can send one.
     static let maximumRSABits = 8_192

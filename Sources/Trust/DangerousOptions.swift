@@ -14,6 +14,18 @@ public struct DangerousOptions: Sendable, Hashable {
         /// The attack that it opens: an authority that checks only alternative names signs a subject
         /// that says whatever the applicant likes. Source: RFC 9525 §2, §7.
         case matchesCommonName = "matches_common_name"
+        /// The certificates of the chain may have ended. One that is not valid yet is refused as ever.
+        ///
+        /// The attack that it opens: a key that was stolen long ago, whose revocation nobody lists any
+        /// more. Source: RFC 5280 §3.3: a list names a certificate until it has ended.
+        case acceptsExpired = "accepts_expired"
+        /// Keys in the chain may have 80 bits of security in place of 112: RSA of 1,024 bits, and what
+        /// the profile takes of elliptic curves from 160 bits on. Signatures over SHA-1 and MD5 are
+        /// refused as ever.
+        ///
+        /// The attack that it opens: who can factor the key is the server, or the authority, ever
+        /// after. Source: NIST SP 800-57 part 1, table 2.
+        case acceptsWeakKeys = "accepts_weak_keys"
 
         /// Safe in metrics and JSON.
         public var label: String { rawValue }

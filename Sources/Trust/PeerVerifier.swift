@@ -28,12 +28,18 @@ package protocol PeerVerifier: Sendable {
         ssl: UnsafeMutableRawPointer, for host: Host
     ) throws(TrustFailure) -> VerifiedPeer
 
+    /// Who judges a connection from its beginning to its end, where the policy may change meanwhile:
+    /// asked for once, before the connection or the request begins. Itself, where it does not change.
+    var settled: any PeerVerifier { get }
+
     /// What is known of the end of the connection; asked for at the gate, read when the exchange is
     /// over and `ssl` may be gone. Nil: nobody keeps count, and no end is known to be the peer's.
     func farewell(ssl: UnsafeMutableRawPointer) -> (any PeerFarewell)?
 }
 
 extension PeerVerifier {
+    package var settled: any PeerVerifier { self }
+
     package func farewell(ssl: UnsafeMutableRawPointer) -> (any PeerFarewell)? { nil }
 }
 

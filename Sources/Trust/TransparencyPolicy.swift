@@ -2,10 +2,10 @@ public import HTTPDNSNames
 
 /// Whether certificates must be on public record: Certificate Transparency, RFC 6962.
 ///
-/// A log's promise to show a certificate to everybody is a signed time stamp (SCT) in the certificate
-/// itself. Those that came in the handshake or in a staple are not looked at: public authorities embed
-/// them. The logs are yours to name; none is built in, since a list that is not kept up to date
-/// refuses good certificates after a year.
+/// A log's promise to show a certificate to everybody is a signed time stamp (SCT): in the certificate
+/// itself, in an extension of the handshake, or in the stapled OCSP response. All three count alike
+/// (RFC 6962 §3.3). The logs are yours to name; none is built in, since a list that is not kept up
+/// to date refuses good certificates after a year.
 public struct TransparencyPolicy: Sendable, Hashable {
     /// What is demanded.
     public enum Mode: Sendable, Hashable {
@@ -73,10 +73,13 @@ public struct TransparencyReport: Sendable, Hashable {
         public let name: String
         /// Who runs it; nil where the list does not say.
         public let runner: String?
+        /// SHA-256 of its key. Source: RFC 6962 §3.2.
+        package let identifier: [UInt8]
 
-        package init(name: String, runner: String? = nil) {
+        package init(name: String, runner: String? = nil, identifier: [UInt8] = []) {
             self.name = name
             self.runner = runner
+            self.identifier = identifier
         }
     }
 
@@ -96,20 +99,46 @@ public struct TransparencyReport: Sendable, Hashable {
     public let logs: [Log]
     /// Time stamps in the certificate.
     public let embeddedCount: Int
+    /// Time stamps in the handshake's extension `signed_certificate_timestamp`.
+    public let handshakeCount: Int
+    /// Time stamps in the stapled OCSP response.
+    public let stapledCount: Int
     /// Those of logs that the policy does not know, or that have been retired.
     public let unknownCount: Int
     /// Those whose signature or time is wrong.
     public let invalidCount: Int
 
     package init(
-        status: Status, logs: [Log] = [], embeddedCount: Int = 0, unknownCount: Int = 0,
-        invalidCount: Int = 0
+        status: Status, logs: [Log] = [], embeddedCount: Int = 0, handshakeCount: Int = 0,
+        stapledCount: Int = 0, unknownCount: Int = 0, invalidCount: Int = 0
     ) {
         self.status = status
         self.logs = logs
         self.embeddedCount = embeddedCount
+        self.handshakeCount = handshakeCount
+        self.stapledCount = stapledCount
         self.unknownCount = unknownCount
         self.invalidCount = invalidCount
+    }
+
+    /// `(2 in the handshake) `.
+    private var beside: String {
+        let parts = [(handshakeCount, "in the handshake"), (stapledCount, "in the staple")]
+            .filter { $0.0 > 0 }.map { "\($0) \($1)" }
+        return parts.isEmpty ? "" : "(\(parts.joined(separator: ", "))) "
+    }
+
+    /// With what the peer sent beside its certificate; a log that promised twice counts once.
+    package func adding(_ sent: TransparencyReport) -> TransparencyReport {
+        let new = sent.logs.filter { log in
+            !logs.contains { $0.identifier == log.identifier && $0.name == log.name }
+        }
+        return TransparencyReport(
+            status: status, logs: logs + new, embeddedCount: embeddedCount + sent.embeddedCount,
+            handshakeCount: handshakeCount + sent.handshakeCount,
+            stapledCount: stapledCount + sent.stapledCount,
+            unknownCount: unknownCount + sent.unknownCount,
+            invalidCount: invalidCount + sent.invalidCount)
     }
 
     /// One line for people.
@@ -121,8 +150,8 @@ public struct TransparencyReport: Sendable, Hashable {
         case .checked:
             let names = logs.map(\.name).joined(separator: ", ")
             return "\(logs.count) logs" + (logs.isEmpty ? "" : " (\(names))")
-                + ", of \(embeddedCount) time stamps \(unknownCount) by unknown logs and "
-                + "\(invalidCount) invalid"
+                + ", of \(embeddedCount + handshakeCount + stapledCount) time stamps \(beside)"
+                + "\(unknownCount) by unknown logs and \(invalidCount) invalid"
         }
     }
 }

@@ -17,7 +17,8 @@ public struct VerifiedPeer: Sendable, Hashable {
     public let root: RootOrigin
     public let policy: PolicyFingerprint
     /// The earliest `notAfter` of the chain: the proof is void after it. Earlier where the policy or
-    /// the certificate demands a proof that it was not revoked, and that one ends first.
+    /// the certificate demands a proof that it was not revoked, and that one ends first. Certificates
+    /// that have ended and may have (``DangerousOptions/Option/acceptsExpired``) do not count.
     public let validUntil: WallTime
     /// What was checked about revocation, and what was not.
     public let revocation: RevocationReport

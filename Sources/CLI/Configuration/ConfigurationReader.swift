@@ -27,7 +27,7 @@ package struct ConfigurationReader {
 
     /// The members of the file, for help and for errors.
     package static let members = [
-        "resolvers", "routes", "overrides", "timeouts", "strategy", "defaults",
+        "resolvers", "routes", "overrides", "timeouts", "strategy", "defaults", "trust",
     ]
 
     /// - Throws: ``CommandFault``: usage.
@@ -47,6 +47,7 @@ package struct ConfigurationReader {
         configuration.timeouts = try timeouts(root["timeouts"])
         configuration.strategy = try strategy(root["strategy"])
         configuration.defaults = try defaults(root["defaults"])
+        configuration.trust = try trust(root["trust"])
         try checkRoutes(configuration)
         return configuration
     }

@@ -139,7 +139,7 @@ extension ConfigurationReader {
     }
 
     /// A relative path starts where the configuration file is, wherever the tool is run.
-    private func beside(_ path: String) -> String {
+    func beside(_ path: String) -> String {
         guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
         return file[...slash] + path
     }

@@ -24,6 +24,8 @@ package struct ToolConfiguration: Sendable {
     package var timeouts: [String: String] = [:]
     /// Options and their values, for commands that take them.
     package var defaults: [String: String] = [:]
+    /// What origins must prove.
+    package var trust = ConfiguredTrust()
 
     package init() {}
 

@@ -73,10 +73,14 @@ package enum TrustOperations {
             chains.rules.usages = setup.usages
             chains.rules.strength = setup.strength
             chains.rules.maximumIntermediates = setup.maximumIntermediates
+            let lists = try RevocationLists(
+                demands.revocationLists.map { .pem($0) }, profile: setup.profile)
             let evidence = chains.evidence(
                 leaf: leaf, intermediates: try chain.intermediates.map { try single($0) },
-                host: host, time: time)
-            guard let host else { return try unnamed(evidence) }
+                host: host, time: time, lists: lists)
+            // Who gives lists wants the leaf cleared by one.
+            policy.revocation.mode = lists == nil ? .ifPresent : .required
+            guard let host else { return try unnamed(evidence, policy, at: time) }
             let judge = ChainJudge(
                 policy: policy, matcher: NameMatcher(isPublicSuffix: isPublicSuffix))
             _ = try judge.judge(host: host, evidence: evidence, now: time)
@@ -108,9 +112,15 @@ package enum TrustOperations {
         return String(facts.pin.description.dropFirst("sha256/".count))
     }
 
-    private static func unnamed(_ evidence: ChainEvidence) throws {
+    private static func unnamed(
+        _ evidence: ChainEvidence, _ policy: TrustPolicy, at time: WallTime
+    ) throws {
         if let refusal = evidence.refusal { throw Refusal(refusal.detail) }
         if let fault = evidence.chain.first.flatMap(NameMatcher.fault) { throw Refusal(fault) }
+        do throws(RevocationJudge.Fault) {
+            _ = try RevocationJudge.judge(
+                evidence.revocation, staple: .notAsked, mode: policy.revocation.mode, now: time)
+        } catch { throw Refusal(error.detail) }
     }
 
     private static func unsupported(_ demands: Demands) -> String? {

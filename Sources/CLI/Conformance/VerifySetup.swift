@@ -17,9 +17,6 @@ extension TrustOperations {
             if let most = demands.maximumIntermediates {
                 maximumIntermediates = max(0, min(most, Setup.deepest))
             }
-            settings.revocationLists = try demands.revocationLists.map {
-                try RevocationList.parsed(pem: $0)
-            }
             let named = demands.usages.compactMap { Setup.usagesByName[$0] }
             if !named.isEmpty { usages = CertificateParticulars.ExtendedUsages(named) }
             if let options = demands.options { try apply(options) }

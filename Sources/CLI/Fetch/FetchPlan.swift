@@ -48,7 +48,8 @@ package struct FetchPlan: Sendable {
             arguments, try ResolverArguments(named, arguments, configuration, console))
         overrides = configuration.overrides.merging(try FetchPlan.overrides(arguments)) { $1 }
         self.configuration = configuration
-        var policy = try arguments.trustPolicy(for: url.origin.host)
+        var policy = try arguments.trustPolicy(
+            for: url.origin.host, configuration.trust, console)
         try FetchTrust.apply(arguments, for: url.origin.host, console, to: &policy)
         trust = policy
         file = arguments.value(.output).flatMap { $0 == "-" ? nil : $0 }

@@ -21,7 +21,8 @@ extension OptionRule {
     )
     static let dangerous = OptionRule(
         "dangerous", value: "HOST=OPTION", isRepeatable: true,
-        "weaken a check for a host: matches_common_name; shows in every result")
+        "weaken a check for a host: accepts_expired, accepts_weak_keys or matches_common_name; "
+            + "shows in every result")
 
     static let fetchTrust: [OptionRule] = [
         .cert, .key, .keyPassEnv, .revocation, .crl, .transparency, .transparencyLogs, .dangerous,
@@ -38,8 +39,8 @@ enum FetchTrust {
         if let identity = try identity(arguments, console) {
             policy.clientIdentities[HostPattern(exactly: host)] = identity
         }
-        policy.revocation = try revocation(arguments)
-        policy.transparency = try transparency(arguments)
+        try revocation(arguments, &policy.revocation)
+        try transparency(arguments, &policy.transparency)
         for text in arguments.values(.dangerous) { try accept(text, in: &policy.dangerous) }
     }
 
@@ -65,9 +66,8 @@ enum FetchTrust {
     }
 
     private static func revocation(
-        _ arguments: ParsedArguments
-    ) throws(CommandFault) -> RevocationPolicy {
-        var policy = RevocationPolicy()
+        _ arguments: ParsedArguments, _ policy: inout RevocationPolicy
+    ) throws(CommandFault) {
         if let text = arguments.value(.revocation) {
             guard let mode = RevocationPolicy.Mode(rawValue: text) else {
                 throw .usage(
@@ -76,40 +76,49 @@ enum FetchTrust {
             }
             policy.mode = mode
         }
-        policy.lists = arguments.values(.crl).map { .file($0) }
-        guard policy.lists.isEmpty || policy.mode != .off else {
+        let lists = arguments.values(.crl)
+        guard !lists.isEmpty else { return }
+        policy.lists = lists.map { .file($0) }
+        guard policy.mode != .off else {
             throw .usage("--crl says to look, --revocation off not to")
         }
-        return policy
     }
 
     private static func transparency(
-        _ arguments: ParsedArguments
-    ) throws(CommandFault) -> TransparencyPolicy {
-        var policy = TransparencyPolicy()
-        policy.logs = arguments.values(.transparencyLogs).map { .file($0) }
-        if !policy.logs.isEmpty { policy.mode = .report }
-        switch arguments.value(.transparency) {
-        case nil: break
-        case "off":
-            guard policy.logs.isEmpty else {
-                throw .usage("--ct-logs says to look, --ct off not to")
-            }
-        case "report": policy.mode = .report
-        case "require": policy.mode = .require(minimumLogs: TransparencyPolicy.usualLogs)
-        case .some(let text):
-            guard text.hasPrefix("require="), let number = Int(text.dropFirst(8)),
-                (1...9).contains(number)
-            else {
+        _ arguments: ParsedArguments, _ policy: inout TransparencyPolicy
+    ) throws(CommandFault) {
+        let logs = arguments.values(.transparencyLogs)
+        if !logs.isEmpty {
+            policy.logs = logs.map { .file($0) }
+            if policy.mode == .off { policy.mode = .report }
+        }
+        if let text = arguments.value(.transparency) {
+            guard let mode = transparencyMode(text) else {
                 throw .usage(
                     "--ct \(quoted(text)) is none of off, report, require, require=N (1 to 9)")
             }
-            policy.mode = .require(minimumLogs: number)
+            guard mode != .off || logs.isEmpty else {
+                throw .usage("--ct-logs says to look, --ct off not to")
+            }
+            policy.mode = mode
         }
         guard policy.mode == .off || !policy.logs.isEmpty else {
             throw .usage("--ct needs --ct-logs: which logs are known")
         }
-        return policy
+    }
+
+    /// `off`, `report`, `require`, `require=N`; nil for anything else.
+    static func transparencyMode(_ text: String) -> TransparencyPolicy.Mode? {
+        switch text {
+        case "off": return .off
+        case "report": return .report
+        case "require": return .require(minimumLogs: TransparencyPolicy.usualLogs)
+        default:
+            guard text.hasPrefix("require="), let number = Int(text.dropFirst(8)),
+                (1...9).contains(number)
+            else { return nil }
+            return .require(minimumLogs: number)
+        }
     }
 
     private static func accept(

@@ -26,6 +26,8 @@ extension FetchRendering {
             "status": .string(report.status.rawValue),
             "logs": .array(report.logs.map { .string($0.name) }),
             "embedded": .integer(Int64(report.embeddedCount)),
+            "handshake": .integer(Int64(report.handshakeCount)),
+            "stapled": .integer(Int64(report.stapledCount)),
             "unknown": .integer(Int64(report.unknownCount)),
             "invalid": .integer(Int64(report.invalidCount)),
         ]

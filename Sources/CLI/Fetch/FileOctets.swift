@@ -8,15 +8,17 @@ enum FileOctets {
     /// The content of a file; `-` is standard input.
     ///
     /// - Throws: ``CommandFault``: usage, with the system's reason.
-    static func read(_ path: String) throws(CommandFault) -> [UInt8] {
-        guard path != "-" else { return try octets(of: 0, "standard input") }
+    static func read(
+        _ path: String, atMost limit: Int = maximumOctets
+    ) throws(CommandFault) -> [UInt8] {
+        guard path != "-" else { return try octets(of: 0, "standard input", limit) }
         guard let file = fopen(path, "re") else { throw fault("cannot read", path) }
         defer { fclose(file) }
-        return try octets(of: fileno(file), path)
+        return try octets(of: fileno(file), path, limit)
     }
 
     private static func octets(
-        of descriptor: Int32, _ path: String
+        of descriptor: Int32, _ path: String, _ limit: Int
     ) throws(CommandFault) -> [UInt8] {
         var octets: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
@@ -26,8 +28,8 @@ enum FileOctets {
             guard count >= 0 else { throw fault("cannot read", path) }
             guard count > 0 else { return octets }
             octets += piece.prefix(count)
-            guard octets.count <= maximumOctets else {
-                throw .usage("\(quoted(path)) is larger than \(maximumOctets) octets")
+            guard octets.count <= limit else {
+                throw .usage("\(quoted(path)) is larger than \(limit) octets")
             }
         }
     }

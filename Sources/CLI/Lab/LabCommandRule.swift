@@ -75,6 +75,36 @@ extension Command {
     }
 }
 
+/// What each verb of `lab` takes.
+enum LabVerb: String {
+    case list, run, serve
+
+    private var options: [OptionRule] {
+        switch self {
+        case .list: [.only, .noFault, .json]
+        case .run:
+            [
+                .only, .noFault, .own, .proxy, .junit, .atATime, .eachTimeout, .seed, .directory,
+                .json, .verbose,
+            ]
+        case .serve: [.only, .noFault, .seed, .firstPort, .directory, .json]
+        }
+    }
+
+    /// An option that does nothing is a mistake.
+    ///
+    /// - Throws: ``CommandFault``.
+    func refuseOthers(_ arguments: ParsedArguments) throws(CommandFault) {
+        let all: [LabVerb] = [.list, .run, .serve]
+        for rule in all.flatMap(\.options) where arguments.has(rule) && !options.contains(rule) {
+            let verbs = all.filter { $0.options.contains(rule) }.map { "lab \($0.rawValue)" }
+            throw .usage(
+                "--\(rule.name) means nothing for lab \(rawValue); it belongs to "
+                    + verbs.joined(separator: " and "))
+        }
+    }
+}
+
 /// Which scenarios were asked for.
 enum LabChoice {
     /// - Throws: ``CommandFault``: a pattern that fits nothing.

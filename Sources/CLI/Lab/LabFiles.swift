@@ -1,4 +1,5 @@
 internal import CHTTPDNSSystem
+internal import HTTPDNSPinLab
 internal import HTTPDNSPlatform
 
 /// Where the laboratory's files are put: a directory that was named, or one of its own that goes with
@@ -8,33 +9,47 @@ final class LabFiles: Sendable {
     let path: String
     /// The root that is to be trusted.
     var authority: String { path + "/ca.pem" }
+    /// The logs of Certificate Transparency that are known.
+    var logs: String { path + "/ct-logs.txt" }
     private let isOwn: Bool
-    /// Kept for the signal handler, which removes them.
-    private let kept: [UInt]
+    /// What the signal handler removes; freed when it no longer may.
+    private let removed: RemovedFiles?
 
     /// - Throws: ``CommandFault``: it cannot be written.
-    init(_ directory: String?, authorityPEM: String, console: Console) throws(CommandFault) {
+    init(_ directory: String?, _ bench: LabBench, console: Console) throws(CommandFault) {
         isOwn = directory == nil
         if let directory {
             guard !directory.isEmpty else { throw .usage("--dir needs the name of a directory") }
             path = try LabFiles.absolute(directory)
-            kept = []
+            removed = nil
         } else {
             path = try LabFiles.made(console.variable("TMPDIR"))
-            let file = strdup(path + "/ca.pem")
-            let folder = strdup(path)
-            httpdns_interrupt_removes(file, folder)
-            kept = [file, folder].map { UInt(bitPattern: $0) }
+            removed = RemovedFiles(LabFiles.names.map { [path] in path + "/" + $0 }, in: path)
         }
-        try write("ca.pem", authorityPEM)
+        try write("ca.pem", bench.authorityPEM)
+        try write("ct-logs.txt", bench.logList)
+    }
+
+    /// All that may be in the directory.
+    private static let names =
+        ["ca.pem", "ct-logs.txt"]
+        + LabScenario.all.filter { $0.needs.contains(.revocationLists) }
+        .map(LabCommand.revocationListFile)
+
+    /// The lists of a scenario, written for those who serve it; nil where there are none.
+    ///
+    /// - Throws: ``CommandFault``.
+    func lists(of stage: LabStage) throws(CommandFault) -> String? {
+        guard let text = stage.target.revocationLists else { return nil }
+        let name = LabCommand.revocationListFile(of: stage.scenario)
+        try write(name, text)
+        return path + "/" + name
     }
 
     deinit {
         guard isOwn else { return }
-        httpdns_interrupt_removes(nil, nil)
-        unlink(authority)
+        for name in LabFiles.names { unlink(path + "/" + name) }
         rmdir(path)
-        for address in kept { free(UnsafeMutableRawPointer(bitPattern: address)) }
     }
 
     /// Writes a file into the directory.
@@ -74,5 +89,31 @@ final class LabFiles: Sendable {
         }
         return String(
             decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// Files in a directory of their own that a signal which ends the process removes first.
+private final class RemovedFiles: @unchecked Sendable {
+    // Safety: not changed after `init`; the signal handler only reads it, and no longer after `deinit`.
+    private let paths: UnsafeMutablePointer<UnsafePointer<CChar>?>
+    private let count: Int
+    private let directory: UnsafeMutablePointer<CChar>?
+
+    init(_ files: [String], in directory: String) {
+        count = files.count
+        paths = .allocate(capacity: count + 1)
+        for (index, file) in files.enumerated() {
+            (paths + index).initialize(to: strdup(file).map { UnsafePointer($0) })
+        }
+        (paths + count).initialize(to: nil)
+        self.directory = strdup(directory)
+        httpdns_interrupt_removes(paths, self.directory)
+    }
+
+    deinit {
+        httpdns_interrupt_removes(nil, nil)
+        for index in 0..<count { free(UnsafeMutablePointer(mutating: paths[index])) }
+        free(directory)
+        paths.deallocate()
     }
 }

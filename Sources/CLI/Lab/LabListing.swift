@@ -8,6 +8,7 @@ struct LabListing {
     private let console: Console
 
     init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
+        try LabVerb.list.refuseOthers(arguments)
         guard arguments.words.count == 1 else {
             throw .usage("unexpected \(quoted(arguments.words[1])): use --only to choose")
         }

@@ -1,4 +1,5 @@
 internal import CHTTPDNSSystem
+internal import HTTPDNSNames
 internal import HTTPDNSPinLab
 internal import HTTPDNSPlatform
 
@@ -15,6 +16,7 @@ struct LabRunning {
     init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
         self.arguments = arguments
         self.console = console
+        try LabVerb.run.refuseOthers(arguments)
         scenarios = try LabChoice.scenarios(arguments)
         words = Array(arguments.words.dropFirst())
         isSelf = arguments.has(.own)
@@ -30,10 +32,15 @@ struct LabRunning {
                     ? "--self and a command: grade one at a time"
                     : "a command is missing: lab run -- COMMAND… (or --self)")
         }
+        guard !isSelf || !arguments.has(.proxy) else {
+            throw .usage("--proxy means nothing with --self: the library is told the addresses")
+        }
     }
 
     func run() async throws(CommandFault) -> ExitCode {
         httpdns_signals_of_parent()
+        httpdns_children_adopt()
+        defer { httpdns_children_end_orphans() }
         let bench: LabBench
         var proxy: LabProxy?
         do throws(LabError) {
@@ -44,8 +51,7 @@ struct LabRunning {
                 proxy = made
             }
         } catch { throw .usage("\(error)") }
-        let files = try LabFiles(
-            arguments.value(.directory), authorityPEM: bench.authorityPEM, console: console)
+        let files = try LabFiles(arguments.value(.directory), bench, console: console)
         var run = LabRun(bench)
         run.parallel = parallel
         run.proxy = proxy
@@ -66,7 +72,16 @@ struct LabRunning {
         guard command.namesTarget else {
             throw .usage("the command names no target; put {url} (or {host} and {port}) into it")
         }
+        if let unknown = command.unknownPlaceholders.first {
+            let known = LabCommand.placeholders.map(\.name)
+            let hint = Nearest.word(to: unknown, in: known).map { "; did you mean \($0)?" } ?? ""
+            throw .usage(
+                "\(unknown.printable) is no placeholder\(hint) There are "
+                    + known.joined(separator: " "))
+        }
         command.timeoutMilliseconds = timeoutMilliseconds
+        command.logListFile = files.logs
+        command.revocationListFolder = files.path
         command.proxy = proxy?.url
         guard command.namesRoute else {
             throw .usage(

@@ -15,6 +15,7 @@ struct LabServing {
     init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
         self.arguments = arguments
         self.console = console
+        try LabVerb.serve.refuseOthers(arguments)
         var named: [LabScenario] = []
         for name in arguments.words.dropFirst() {
             do throws(LabError) { named.append(try LabScenario.named(name)) } catch {
@@ -22,6 +23,9 @@ struct LabServing {
                     "scenario", name, known: LabScenario.all.map(\.name))
                 throw .usage(fault.message + "; \"httpdns lab list\" names them all")
             }
+        }
+        guard named.isEmpty || !arguments.has(.only) else {
+            throw .usage("--only and names: choose in one way")
         }
         if arguments.has(.noFault) { named = named.map(\.repaired) }
         scenarios = named.isEmpty ? try LabChoice.scenarios(arguments) : named
@@ -41,17 +45,23 @@ struct LabServing {
             bench = try LabBench(seed: arguments.value(.seed))
             proxy = try LabProxy()
             try proxy.start()
-            stages = try opened(bench, proxy)
         } catch { throw .usage("\(error)") }
-        let files = try LabFiles(
-            arguments.value(.directory), authorityPEM: bench.authorityPEM, console: console)
+        let files = try LabFiles(arguments.value(.directory), bench, console: console)
+        // Said at once: RSA keys take their time.
+        console.note(
+            scenarios.count == 1 ? "starting a server" : "starting \(scenarios.count) servers")
+        do throws(LabError) { stages = try opened(bench, proxy) } catch {
+            throw .usage("\(error)")
+        }
+        var objects: [JSONValue] = []
+        for stage in stages { objects.append(try LabServing.json(stage, files, proxy)) }
         if arguments.value(.directory) != nil {
-            let lines = stages.map { LabServing.json($0, files.authority, proxy) }
+            let lines = objects
             try files.write(
                 "targets.json",
                 String(decoding: JSONWriter.octets(.array(lines)), as: UTF8.self) + "\n")
         }
-        show(stages, files, proxy)
+        show(stages, files, proxy, objects)
         // Until a signal ends the process.
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         withExtendedLifetime((files, stages, proxy)) {}
@@ -60,7 +70,10 @@ struct LabServing {
 
     private func opened(_ bench: LabBench, _ proxy: LabProxy) throws(LabError) -> [LabStage] {
         var stages: [LabStage] = []
-        for scenario in scenarios {
+        let isShown = console.errors.isTerminal
+        defer { if isShown { console.errors.write("\r\u{1B}[K") } }
+        for (count, scenario) in scenarios.enumerated() {
+            if isShown { console.errors.write("\r\u{1B}[K\(count) of \(scenarios.count)") }
             let number = port.map { $0 + stages.count }
             do {
                 let stage = try bench.open(
@@ -75,11 +88,11 @@ struct LabServing {
         return stages
     }
 
-    private func show(_ stages: [LabStage], _ files: LabFiles, _ proxy: LabProxy) {
+    private func show(
+        _ stages: [LabStage], _ files: LabFiles, _ proxy: LabProxy, _ objects: [JSONValue]
+    ) {
         if arguments.has(.json) {
-            for stage in stages {
-                console.print(json: LabServing.json(stage, files.authority, proxy))
-            }
+            for object in objects { console.print(json: object) }
             return
         }
         var table = TextTable(["SCENARIO", "MUST", "URL", "PINS"])
@@ -92,6 +105,7 @@ struct LabServing {
         table.lines(console.outputPaint).forEach(console.print)
         console.print("")
         console.print("CA file  " + files.authority.printable)
+        console.print("CT logs  " + files.logs.printable)
         console.print("Address  \(LabAddress.ipv4)")
         console.print("Proxy    " + proxy.url)
         guard let first = stages.first?.target else { return }
@@ -102,15 +116,17 @@ struct LabServing {
     }
 
     private static func json(
-        _ stage: LabStage, _ authority: String, _ proxy: LabProxy
-    ) -> JSONValue {
+        _ stage: LabStage, _ files: LabFiles, _ proxy: LabProxy
+    ) throws(CommandFault) -> JSONValue {
+        let lists = try files.lists(of: stage)
         let target = stage.target
         return [
             "scenario": .string(stage.scenario.name),
             "expected": .string(stage.scenario.expectation.verdict.rawValue),
             "url": .string(target.url), "host": .string(target.host),
             "port": .integer(Int64(target.port.number)), "ip": .string("\(target.address)"),
-            "cacert": .string(authority), "proxy": .string(proxy.url),
+            "cacert": .string(files.authority), "ctLogs": .string(files.logs),
+            "crl": lists.map { .string($0) } ?? .null, "proxy": .string(proxy.url),
             "pins": .array(target.pins.map { .string($0.description) }),
         ]
     }

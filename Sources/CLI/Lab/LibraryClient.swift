@@ -75,6 +75,13 @@ struct LibraryClient: LabClient {
             configuration.overrides = [name: [stage.target.address]]
         }
         configuration.trust = TrustPolicy(roots: .pem(stage.target.authorityPEM))
+        if stage.scenario.needs.contains(.transparency) {
+            configuration.trust.transparency = TransparencyPolicy(
+                .require(minimumLogs: 1), logs: [.text(stage.target.logList)])
+        }
+        if let lists = stage.target.revocationLists {
+            configuration.trust.revocation = RevocationPolicy(.required, lists: [.pem(lists)])
+        }
         if !step.pins.isEmpty {
             // What is tried is one pin; the rule that there be two is the policy file's.
             try configuration.trust.pins.add(

@@ -101,9 +101,11 @@ extension Command {
                "overrides": {"shop.example": ["192.0.2.7"]},
                "timeouts": {"lookup": "2s", "fetch": "30s"},
                "strategy": "ordered",
-               "defaults": {"parallel": 100, "seconds": true}}
+               "defaults": {"parallel": 100, "seconds": true},
+               "trust": {"roots": "ca.pem", "minimumTLS": "1.3", "pins": "pins.json"}}
             A resolver takes "secret" and "key" too; a file that holds one must be its owner's alone
-            (chmod 600). A relative "cacert" is looked for beside the file. What the command line says
+            (chmod 600). A relative file is looked for beside the file. "trust" is what origins must
+            prove to fetch, verify and pins: docs/trust.md has its members. What the command line says
             goes before the file.
 
             error.code in the JSON is one of:

@@ -190,19 +190,22 @@ struct PeerCheck {
                 accepted.cipher = success.cipher
                 return accepted
             } catch {
-                last = verdict(.failure(trouble(error)))
+                last = verdict(.failure(trouble(error, target)))
                 if case .untrusted = error { return last }
             }
         }
         return last
     }
 
-    private static func trouble(_ failure: TLSProbe.Failure) -> PeerVerdict.Trouble {
+    private static func trouble(
+        _ failure: TLSProbe.Failure, _ target: PeerTarget
+    ) -> PeerVerdict.Trouble {
         switch failure {
         case .untrusted(let failure): .untrusted(failure)
         case .unreachable: .unreached("cannot_connect", "\(failure)", .noReply)
         case .timedOut: .unreached("timed_out", "\(failure)", .noReply)
-        case .handshake: .unreached("handshake_failed", "\(failure)", .noReply)
+        case .handshake:
+            .unreached("handshake_failed", "\(target.host): \(failure)", .noReply)
         case .unexpected: .unreached("unexpected", "\(failure)", .serverFailure)
         }
     }

@@ -1,6 +1,7 @@
 internal import CHTTPDNSSystem
 internal import HTTPDNSOpenSSLTrust
 internal import HTTPDNSPinPolicy
+internal import HTTPDNSPlatform
 internal import HTTPDNSTrust
 
 /// Files of certificates, keys and policies, as commands read them.
@@ -10,11 +11,12 @@ enum PinFile {
 
     /// - Throws: ``CommandFault``: usage, with the system's reason.
     static func octets(_ path: String) throws(CommandFault) -> [UInt8] {
-        let octets = try FileOctets.read(path)
-        guard octets.count <= maximumOctets else {
-            throw .usage("\(quoted(path)) is larger than \(maximumOctets) octets")
+        guard path != "-" else {
+            return try FileOctets.read(path, atMost: maximumOctets)
         }
-        return octets
+        do throws(SmallFile.Fault) {
+            return try SmallFile.whole(path, most: maximumOctets)
+        } catch { throw .usage("cannot read \(quoted(path)): \(error)") }
     }
 
     /// - Throws: ``CommandFault``: usage, with what is wrong.
@@ -43,8 +45,15 @@ enum PinFile {
     }
 
     /// Whether a word of `pins show` is meant as a file: there is one, or it looks like a path.
-    static func isMeant(_ word: String) -> Bool {
-        word == "-" || word.contains("/") || access(word, F_OK) == 0
-            || [".pem", ".crt", ".cer", ".der", ".pub", ".csr"].contains { word.hasSuffix($0) }
+    ///
+    /// - Parameter isConnected: somebody said where to connect. Then a word that may be a host is one,
+    ///   whatever lies in the directory.
+    static func isMeant(_ word: String, isConnected: Bool = false) -> Bool {
+        let isThere = access(word, F_OK) == 0
+        let isNamed = [".pem", ".crt", ".cer", ".der", ".pub", ".csr"].contains {
+            word.hasSuffix($0)
+        }
+        if word == "-" || word.contains("/") { return true }
+        return isConnected ? isThere && isNamed : isThere || isNamed
     }
 }

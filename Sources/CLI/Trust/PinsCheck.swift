@@ -19,11 +19,13 @@ enum PinsCheck {
         let configuration = try ToolConfiguration.load(arguments, console)
         let arguments = configuration.applied(to: arguments, of: "pins")
         let check = try PeerCheck(arguments, configuration, console)
-        let policy = TrustPolicy(
-            roots: arguments.value(.cacert).map { .file($0) } ?? .system, pins: pins)
+        var common = try arguments.trustPolicy(configuration.trust, console)
+        common.pins = pins
         let now = try arguments.moment() ?? SystemWallClock().now()
         var code = ExitCode.succeeded
         for target in targets {
+            var policy = common
+            try FetchTrust.apply(arguments, for: target.host, console, to: &policy)
             let verdict = try await check.verdict(on: target, under: policy)
             let finding = Finding(verdict, match: pins.match(for: target.host), now: now)
             report(finding, verdict, arguments, console)
@@ -88,6 +90,7 @@ enum PinsCheck {
         switch verdict.result {
         case .success(let peer):
             console.print("\(verdict.subject): \(word): \(peer.pinning.phrase)")
+            for line in VerdictRendering.besides(peer, paint) { console.print("  " + line) }
             if case .mismatched = peer.pinning {
                 for (number, certificate) in peer.chain.enumerated() {
                     let title = number == 0 ? "Verified chain:  " : "                 "

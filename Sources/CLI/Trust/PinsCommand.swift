@@ -5,7 +5,7 @@ extension Command {
     package static let pins = Command(
         "pins", summary: "SPKI pins: compute, test, plan a rotation",
         usage: "show|check|plan HOST|FILE…",
-        options: PeerCheck.options + [.policy, .next, .planHost],
+        options: PeerCheck.options + [.policy, .next, .planHost] + OptionRule.fetchTrust,
         details: details
     ) { (arguments, console) throws(CommandFault) in
         guard let verb = arguments.words.first else {
@@ -26,11 +26,7 @@ extension Command {
         switch words.first {
         case "check": return PinsCheck.json(fault, subject: subject)
         case "plan": return PinsPlan.json(fault)
-        default:
-            return [
-                "subject": VerdictRendering.text(subject), "error": .string(fault.message),
-                "pins": [],
-            ]
+        default: return PinsShow.json(fault, subject: subject)
         }
     }
 
@@ -62,6 +58,7 @@ extension Command {
           httpdns pins show new-cert.pem backup-key.pub --json
           httpdns pins check --policy pins.json api.example.com www.example.com
           httpdns pins check --policy pins.json shop.example --connect 192.0.2.7 --cacert ca.pem
+          httpdns pins check --policy pins.json shop.example --revocation required --crl ca.crl.pem
           httpdns pins plan --policy pins.json --next new-chain.pem --at 2027-01-31
           httpdns pins plan --policy pins.json --next key.pub --host api.example.com
         """

@@ -37,30 +37,89 @@ enum PinsPlan {
         guard arguments.has(.next) else {
             throw .usage("--next FILE is missing: the certificates or public keys that come next")
         }
-        for rule in [OptionRule.connect, .resolver] where arguments.has(rule) {
+        let ofPeers = [OptionRule.connect, .resolver] + OptionRule.fetchTrust
+        for rule in ofPeers where arguments.has(rule) {
             throw .usage("--\(rule.name) means nothing for plan: nobody is connected to")
         }
         let moment = try arguments.moment() ?? SystemWallClock().now()
         var chains: [Next] = []
-        for file in files { chains.append(try next(file, arguments, at: moment)) }
-        var outlooks: [Outlook] = []
-        if arguments.has(.planHost) {
-            for text in arguments.values(.planHost) {
-                let host = try PeerTarget.host(text)
-                outlooks.append(try outlook(of: host, pins, chains, at: moment))
-            }
-        } else {
-            for pattern in pins.patterns {
-                guard let rule = pins.rule(under: pattern) else { continue }
-                let applying = chains.filter { speaks($0, for: pattern) }
-                outlooks.append(outlook(pattern, rule, applying, at: moment))
-            }
-            for chain in chains where !pins.patterns.contains(where: { speaks(chain, for: $0) }) {
-                console.note("note: \(chain.file) is for no host of the policy")
+        var code = ExitCode.succeeded
+        // One that cannot be read keeps no other from it; a plan without it is none.
+        for file in files {
+            do throws(CommandFault) { chains.append(try next(file, arguments, at: moment)) } catch {
+                if arguments.has(.json) { console.print(json: json(error, file: file)) }
+                console.note(error.message)
+                code = max(code, error.code)
             }
         }
-        for outlook in outlooks { report(outlook, arguments, console) }
-        return outlooks.allSatisfy(\.survives) ? .succeeded : .negative
+        guard code == .succeeded else { return code }
+        return max(
+            arguments.has(.planHost)
+                ? try planHosts(pins, chains, at: moment, arguments, console)
+                : planPatterns(pins, chains, at: moment, arguments, console), code)
+    }
+
+    private static func planHosts(
+        _ pins: PinSet, _ chains: [Next], at moment: WallTime, _ arguments: ParsedArguments,
+        _ console: Console
+    ) throws(CommandFault) -> ExitCode {
+        var code = ExitCode.succeeded
+        for text in arguments.values(.planHost) {
+            let host = try PeerTarget.host(text)
+            do throws(CommandFault) {
+                let outlook = try outlook(of: host, pins, chains, at: moment)
+                report(outlook, arguments, console)
+                if !outlook.survives { code = max(code, .negative) }
+            } catch {
+                if arguments.has(.json) {
+                    console.print(json: json(error, code: "not_pinned"))
+                }
+                console.note(error.message)
+                code = max(code, error.code)
+            }
+        }
+        return code
+    }
+
+    private static func planPatterns(
+        _ pins: PinSet, _ chains: [Next], at moment: WallTime, _ arguments: ParsedArguments,
+        _ console: Console
+    ) -> ExitCode {
+        var code = ExitCode.succeeded
+        var pinned = 0
+        for pattern in pins.patterns {
+            guard let rule = pins.rule(under: pattern) else {
+                report(exempt: pattern, arguments, console)
+                continue
+            }
+            pinned += 1
+            let applying = chains.filter { speaks($0, for: pattern) }
+            let outlook = outlook(pattern, rule, applying, at: moment)
+            report(outlook, arguments, console)
+            if !outlook.survives { code = .negative }
+        }
+        if pinned == 0 {
+            console.note("note: the policy pins no host: nothing that comes next can break it")
+        }
+        for chain in chains where !pins.patterns.contains(where: { speaks(chain, for: $0) }) {
+            console.note("note: \(chain.file) is for no host of the policy")
+        }
+        return code
+    }
+
+    /// A pattern that is taken out of a wider one.
+    private static func report(
+        exempt pattern: HostPattern, _ arguments: ParsedArguments, _ console: Console
+    ) {
+        let reason = "exempt: its hosts have no pins"
+        if arguments.has(.json) {
+            console.print(json: [
+                "pattern": .string(pattern.description), "survives": true,
+                "reason": .string(reason), "next": [], "pins": [], "warnings": [], "error": nil,
+            ])
+        } else {
+            console.print("\(pattern): \(console.outputPaint.dim("untouched")): \(reason)")
+        }
     }
 
     /// For one host, under the rule that speaks for it.
@@ -91,9 +150,14 @@ enum PinsPlan {
         _ file: String, _ arguments: ParsedArguments, at moment: WallTime
     ) throws(CommandFault) -> Next {
         let found = try PinFile.keys(file)
-        let certificates = found.compactMap(\.certificate)
-        var keys = found.map { ($0.pin, $0.subject.isEmpty ? $0.kind.rawValue : $0.subject) }
+        let sent = found.compactMap(\.certificate)
+        let certificates = chain(in: sent)
         let facts = certificates.map { try? CertificateReader.facts(of: $0) }
+        // What merely stands in the file is in no verified chain.
+        var keys =
+            certificates.isEmpty
+            ? found.map { ($0.pin, $0.subject.isEmpty ? $0.kind.rawValue : $0.subject) }
+            : facts.compactMap { $0 }.map { ($0.pin, $0.subject) }
         let leaf = facts.first ?? nil
         var next = Next(file: file, keys: [], leaf: leaf)
         next.undated = leaf.flatMap { PinsPlan.undated($0, at: moment) }.map { "\(file) \($0)" }
@@ -102,6 +166,12 @@ enum PinsPlan {
                 "\(certificate.subject.prefix(200)) of \(file) \($0)"
             }
         }
+        if found.count > certificates.count, !certificates.isEmpty {
+            let left = found.count - certificates.count
+            next.remarks.append(
+                "\(left) of what is in \(file) is not in the chain of its first certificate, and does "
+                    + "not count")
+        }
         if let first = certificates.first, let leaf, arguments.has(.cacert) {
             let policy = TrustPolicy(roots: arguments.value(.cacert).map { .file($0) } ?? .system)
             let chains: ChainVerifier
@@ -109,7 +179,7 @@ enum PinsPlan {
                 throw .usage("\(error)")
             }
             let evidence = chains.evidence(
-                leaf: first, intermediates: Array(certificates.dropFirst()), host: nil,
+                leaf: first, intermediates: Array(sent.dropFirst()), host: nil,
                 time: max(leaf.notBefore, min(moment, leaf.notAfter)))
             if let refusal = evidence.refusal,
                 [TrustFailure.Code.expired, .notYetValid].contains(refusal.code)
@@ -126,6 +196,18 @@ enum PinsPlan {
         }
         next.keys = keys.map { (pin: $0.0, name: $0.1) }
         return next
+    }
+
+    /// The first certificate and those above it, each of which has issued the one before.
+    private static func chain(in sent: [Certificate]) -> [Certificate] {
+        guard var last = sent.first else { return [] }
+        var chain = [last]
+        var rest = Array(sent.dropFirst())
+        while let index = rest.firstIndex(where: { last.isIssued(by: $0) }) {
+            last = rest.remove(at: index)
+            chain.append(last)
+        }
+        return chain
     }
 
     /// `is not valid on 2027-06-15 (until 2027-02-28)`; nil where it is valid then.
@@ -205,10 +287,13 @@ enum PinsPlan {
     }
 
     /// The keys of a result, for a command that could not even begin.
-    static func json(_ fault: CommandFault) -> JSONValue {
+    static func json(
+        _ fault: CommandFault, file: String? = nil, code: String = "usage"
+    ) -> JSONValue {
         [
-            "pattern": nil, "survives": false, "reason": nil, "next": [], "pins": [],
-            "warnings": [], "error": .string(fault.message),
+            "pattern": nil, "survives": false, "reason": nil,
+            "next": .array(file.map { [.string($0)] } ?? []), "pins": [], "warnings": [],
+            "error": ["code": .string(code), "message": .string(fault.message)],
         ]
     }
 

@@ -22,15 +22,41 @@ enum PinsShow {
         for rule in [OptionRule.policy, .next] where arguments.has(rule) {
             throw .usage("--\(rule.name) means nothing for show")
         }
+        let isFile = { (word: String) in
+            PinFile.isMeant(word, isConnected: arguments.has(.connect))
+        }
+        if words.allSatisfy(isFile) {
+            let ofPeers = [OptionRule.connect, .resolver, .cacert, .at] + OptionRule.fetchTrust
+            for rule in ofPeers where arguments.has(rule) {
+                throw .usage(
+                    "--\(rule.name) means nothing for a file: \(quoted(words[0])) is one, and nobody "
+                        + "is connected to")
+            }
+        }
         var code = ExitCode.succeeded
+        // One that cannot be read or judged keeps no other from it.
         for word in words {
-            let ended =
-                PinFile.isMeant(word)
-                ? try show(file: word, arguments, console)
-                : try await show(host: word, arguments, console)
-            code = max(code, ended)
+            do throws(CommandFault) {
+                let ended =
+                    isFile(word)
+                    ? try show(file: word, arguments, console)
+                    : try await show(host: word, arguments, console)
+                code = max(code, ended)
+            } catch {
+                if arguments.has(.json) { console.print(json: json(error, subject: word)) }
+                console.note(error.message)
+                code = max(code, error.code)
+            }
         }
         return code
+    }
+
+    /// The keys of a result, for what could not be read or judged.
+    static func json(_ fault: CommandFault, subject: String?) -> JSONValue {
+        [
+            "subject": VerdictRendering.text(subject),
+            "error": ["code": "usage", "message": .string(fault.message)], "pins": [],
+        ]
     }
 
     private static func show(
@@ -49,7 +75,9 @@ enum PinsShow {
         let configuration = try ToolConfiguration.load(arguments, console)
         let arguments = configuration.applied(to: arguments, of: "pins")
         let target = try PeerTarget(host)
-        var policy = TrustPolicy(roots: arguments.value(.cacert).map { .file($0) } ?? .system)
+        var policy = try arguments.trustPolicy(configuration.trust, console)
+        policy.pins = PinSet()
+        try FetchTrust.apply(arguments, for: target.host, console, to: &policy)
         // A rule that only reports: nobody is refused by it, and it keeps what the peer sent.
         var rule = PinRule([])
         rule.enforcement = .reportOnly
@@ -68,26 +96,32 @@ enum PinsShow {
                 pin: certificate.pin, kind: "certificate", subject: certificate.subject,
                 isServed: served.map { $0.contains { $0.fingerprint == certificate.fingerprint } })
         }
-        var trouble: String?
+        var trouble: (label: String, words: String)?
         switch verdict.result {
         case .success: break
         case .failure(.untrusted(let failure)):
             let first = verdict.message(failure).split(separator: "\n").first
-            trouble =
+            trouble = (
+                failure.label,
                 "not trusted: \(first ?? "") These are the keys of whoever answered."
-        case .failure(.unreached(_, let why, _)): trouble = why
+            )
+        case .failure(.unreached(let label, let why, _)): trouble = (label, why)
         }
         print(rows, of: host, trouble: trouble, arguments, console)
         return verdict.code
     }
 
     private static func print(
-        _ rows: [Row], of subject: String, trouble: String?, _ arguments: ParsedArguments,
+        _ rows: [Row], of subject: String, trouble: (label: String, words: String)?,
+        _ arguments: ParsedArguments,
         _ console: Console
     ) {
         if arguments.has(.json) {
             console.print(json: [
-                "subject": .string(subject), "error": VerdictRendering.text(trouble),
+                "subject": .string(subject),
+                "error": trouble.map {
+                    ["code": .string($0.label), "message": .string($0.words)]
+                } ?? .null,
                 "pins": .array(
                     rows.map { row in
                         [
@@ -104,6 +138,6 @@ enum PinsShow {
                 console.print("\(row.pin)  \(name.prefix(400).description.printable)\(note)")
             }
         }
-        if let trouble { console.note("\(subject): \(trouble)") }
+        if let trouble { console.note("\(subject): \(trouble.words)") }
     }
 }

@@ -117,21 +117,44 @@ extension ParsedArguments {
         return moment
     }
 
-    /// The roots of ``OptionRule/cacert`` and the pins of ``OptionRule/verifyPin``.
+    /// What the configuration file says, and before it the roots of ``OptionRule/cacert`` and the pins
+    /// of ``OptionRule/verifyPin``.
     ///
     /// - Throws: ``CommandFault``.
-    func trustPolicy(for host: Host) throws(CommandFault) -> TrustPolicy {
-        var policy = TrustPolicy(roots: value(.cacert).map { .file($0) } ?? .system)
+    func trustPolicy(
+        for host: Host, _ configured: ConfiguredTrust, _ console: Console
+    ) throws(CommandFault) -> TrustPolicy {
+        var policy = try trustPolicy(configured, console)
+        var typed = PinSet()
         for text in values(.verifyPin) {
             let (pattern, pin) = PinArgument.split(text)
             do throws(PinSetError) {
                 // Who types a pin for one run has it at hand for the next one, too.
-                try policy.pins.add(
-                    [pin], for: pattern ?? host.description, backup: .waived)
+                try typed.add([pin], for: pattern ?? host.description, backup: .waived)
             } catch {
                 throw .usage("--pin \(quoted(text)): \(error)")
             }
         }
+        // In place of the file's, not besides: more pins are less.
+        for pattern in typed.patterns {
+            guard let rule = typed.rule(under: pattern) else { continue }
+            policy.pins.set(withoutBackup: rule.pins, for: pattern)
+        }
+        return policy
+    }
+
+    /// The same without pins of the command line.
+    ///
+    /// - Throws: ``CommandFault``.
+    func trustPolicy(
+        _ configured: ConfiguredTrust, _ console: Console
+    ) throws(CommandFault) -> TrustPolicy {
+        var policy = try configured.policy(console)
+        guard let file = value(.cacert) else { return policy }
+        // Trusted alone, for every host.
+        policy.roots = .file(file)
+        policy.profile = .privateAuthority
+        policy.rootsByHost = [:]
         return policy
     }
 }

@@ -57,14 +57,7 @@ enum VerdictRendering {
                 paint.green("trusted") + ": \(verdict.host) is \(peer.matchedName.printable) of "
                     + "the certificate, until \(peer.validUntil.iso8601)\(root)")
             lines.append("pins: " + peer.pinning.phrase)
-            lines.append("revocation: " + peer.revocation.summary.printable)
-            if peer.transparency.status != .off {
-                lines.append("transparency: " + peer.transparency.summary.printable)
-            }
-            if !peer.dangerous.isEmpty {
-                let options = peer.dangerous.map(\.label).joined(separator: ", ")
-                lines.append(paint.red("DANGEROUS") + ": " + options)
-            }
+            lines += besides(peer, paint)
         case .failure(.untrusted(let failure)):
             let message = verdict.message(failure)
                 .split(separator: "\n", omittingEmptySubsequences: false).map { $0.description }
@@ -72,6 +65,19 @@ enum VerdictRendering {
             lines += message.dropFirst().map(\.printable)
         case .failure(.unreached(_, let why, _)):
             lines.append(paint.red("not judged") + ": " + why.printable)
+        }
+        return lines
+    }
+
+    /// What a proof says besides whom it proves.
+    static func besides(_ peer: VerifiedPeer, _ paint: Paint) -> [String] {
+        var lines = ["revocation: " + peer.revocation.summary.printable]
+        if peer.transparency.status != .off {
+            lines.append("transparency: " + peer.transparency.summary.printable)
+        }
+        if !peer.dangerous.isEmpty {
+            let options = peer.dangerous.map(\.label).joined(separator: ", ")
+            lines.append(paint.red("DANGEROUS") + ": " + options)
         }
         return lines
     }

@@ -50,13 +50,15 @@ extension Command {
         let arguments = configuration.applied(to: arguments, of: "verify")
         let target = try PeerTarget(text)
         return try await PeerCheck(arguments, configuration, console).verdict(
-            on: target, under: try policy(arguments, for: target.host, console))
+            on: target,
+            under: try policy(arguments, configuration, for: target.host, console))
     }
 
     private static func policy(
-        _ arguments: ParsedArguments, for host: Host, _ console: Console
+        _ arguments: ParsedArguments, _ configuration: ToolConfiguration, for host: Host,
+        _ console: Console
     ) throws(CommandFault) -> TrustPolicy {
-        var policy = try arguments.trustPolicy(for: host)
+        var policy = try arguments.trustPolicy(for: host, configuration.trust, console)
         try FetchTrust.apply(arguments, for: host, console, to: &policy)
         return policy
     }
@@ -80,8 +82,9 @@ extension Command {
             throw .usage("\(quoted(file)) holds no certificate to judge")
         }
         let moment = try arguments.moment()
+        let configuration = try ToolConfiguration.load(arguments, console)
         let verifier = try PeerCheck.verifier(
-            try policy(arguments, for: host, console), at: moment)
+            try policy(arguments, configuration, for: host, console), at: moment)
         do throws(TrustFailure) {
             let peer = try verifier.verify(
                 leaf: leaf, intermediates: Array(certificates.dropFirst()), host: host,

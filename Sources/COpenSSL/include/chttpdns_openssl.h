@@ -21,6 +21,7 @@
 #include "chttpdns_openssl_stream.h"
 
 #include "chttpdns_openssl_lab_ciphers.h"
+#include "chttpdns_openssl_lab_stamps.h"
 #include "chttpdns_openssl_lab_status.h"
 
 #include "chttpdns_openssl_revocation.h"

@@ -90,6 +90,11 @@ typedef struct {
 /// §5.2.1, §5.2.3.
 const char *_Nullable chttpdns_lists_fault(const chttpdns_lists *_Nonnull lists);
 
+/// What kind of list that is not judged here is among the last `added` ones, and which of them (from
+/// 1); NULL: none.
+const char *_Nullable chttpdns_lists_unjudged(
+    const chttpdns_lists *_Nonnull lists, int added, int *_Nonnull number);
+
 /// What the lists say of each certificate of a verified chain. The number of findings written; -1 when
 /// OpenSSL refuses.
 int chttpdns_lists_check(
@@ -109,8 +114,17 @@ enum {
     CHTTPDNS_STAMP_INVALID = 2,
 };
 
+enum {
+    CHTTPDNS_STAMP_EMBEDDED = 0,
+    /// In the TLS extension signed_certificate_timestamp.
+    CHTTPDNS_STAMP_IN_HANDSHAKE = 1,
+    /// In the stapled OCSP response.
+    CHTTPDNS_STAMP_IN_STAPLE = 2,
+};
+
 typedef struct {
     int state;
+    int source;
     unsigned char log[32];
     int64_t at_milliseconds;
 } chttpdns_stamp;
@@ -120,6 +134,16 @@ typedef struct {
 int chttpdns_stamps_check(
     X509 *_Nonnull leaf, X509 *_Nonnull issuer, const chttpdns_logs *_Nonnull logs,
     int64_t now_seconds, chttpdns_stamp *_Nonnull stamps, int capacity);
+
+/// Asks peers to send time stamps in the handshake as well; of no effect on what is accepted. 1, or 0
+/// when it cannot be set.
+int chttpdns_context_ask_stamps(SSL_CTX *_Nonnull context);
+/// The time stamps about `leaf` that the peer sent beside its certificate, checked. Their number, of
+/// which at most `capacity` are checked and written; -1 when what came is malformed.
+int chttpdns_sent_stamps_check(
+    SSL *_Nonnull connection, X509 *_Nonnull leaf, X509 *_Nonnull issuer,
+    const chttpdns_logs *_Nonnull logs, int64_t now_seconds, chttpdns_stamp *_Nonnull stamps,
+    int capacity);
 
 /// A private key in PEM. The passphrase is used when the key is encrypted; nobody is asked for one.
 /// NULL when it cannot be read; `lacks_passphrase` is then 1 when it needs one and got none.

@@ -50,11 +50,6 @@ int chttpdns_key_has_own_curve(const EVP_PKEY *key);
 // An EC key over a field of characteristic two.
 int chttpdns_key_is_binary(const EVP_PKEY *key);
 
-STACK_OF(X509_CRL) *chttpdns_revocations_new(void);
-// Takes a reference of its own. 0 on failure.
-int chttpdns_revocations_push(STACK_OF(X509_CRL) *lists, X509_CRL *list);
-void chttpdns_revocations_free(STACK_OF(X509_CRL) *lists);
-
 // RFC 4514 text of a distinguished name, control and non-ASCII octets escaped.
 void chttpdns_distinguished_name_print(BIO *sink, const X509_NAME *name);
 

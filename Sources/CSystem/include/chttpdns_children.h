@@ -20,18 +20,27 @@ httpdns_child httpdns_child_start(
     char *_Nullable const *_Nonnull arguments, char *_Nullable const *_Nonnull environment);
 /// Waits for its end; its number stays its own until it is reaped.
 void httpdns_child_await(pid_t process);
-/// Ends what is left of its group and waits for it. The exit code, or 128 and the signal.
-int httpdns_child_reap(pid_t process);
+/// Ends what is left of its group, and what it started that left the group but still has `mark` (a
+/// whole NAME=VALUE) in its environment, and waits for it. The exit code, or 128 and the signal.
+int httpdns_child_reap(pid_t process, const char *_Nullable mark);
 /// Ends the whole group; only before it was reaped.
 void httpdns_child_kill(pid_t process);
 
 /// The variables of this process, NAME=VALUE, from 0 on; NULL after the last.
 const char *_Nullable httpdns_environment_at(int index);
 
-/// What Ctrl-C and a hang-up remove before they end the process: a file, and the directory that it is
-/// alone in. Either may be NULL; the texts stay the caller's.
-void httpdns_interrupt_removes(const char *_Nullable file, const char *_Nullable directory);
-/// Ends all running children and removes those two. For signal handlers, too.
+/// From now on programs whose parents have ended are children of this process, so that what a child
+/// left behind can be ended with it; see httpdns_children_end_orphans. Linux only.
+void httpdns_children_adopt(void);
+/// Ends and reaps every child of this process that no httpdns_child_start made, and theirs. Not while
+/// anything else in the process runs programs.
+void httpdns_children_end_orphans(void);
+
+/// What Ctrl-C and a hang-up remove before they end the process: files (a NULL behind the last), and
+/// the directory that they are alone in. Either may be NULL; the texts stay the caller's.
+void httpdns_interrupt_removes(
+    const char *_Nullable const *_Nullable files, const char *_Nullable directory);
+/// Ends all running children and removes those. For signal handlers, too.
 void httpdns_interrupt_clean_up(void);
 
 #endif

@@ -118,11 +118,18 @@ void httpdns_error_text(int error, char *_Nonnull text, size_t capacity);
 
 /// A descriptor for reading; never waits for a peer, as opening a pipe would.
 int httpdns_file_open(const char *_Nonnull path);
+/// Opens a file to read it whole: a regular one, or a pipe that this process was given (/dev/fd/N,
+/// /dev/stdin), never a named pipe, which may have no writer, nor a device, which may have no end. The
+/// descriptor, or minus the errno, or HTTPDNS_FILE_IS_SPECIAL.
+int httpdns_file_open_whole(const char *_Nonnull path);
 /// A descriptor of a file that is new, mode 0600.
 int httpdns_file_create_private(const char *_Nonnull path);
 ssize_t httpdns_file_read(int descriptor, void *_Nonnull octets, size_t count);
 /// 0 once all octets have reached the disk.
 int httpdns_file_write_all(int descriptor, const void *_Nonnull octets, size_t count);
 int httpdns_file_rename(const char *_Nonnull from, const char *_Nonnull to);
+
+/// What is no regular file, where one is needed; no errno.
+#define HTTPDNS_FILE_IS_SPECIAL (-1000000)
 
 #endif

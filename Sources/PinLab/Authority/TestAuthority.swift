@@ -14,6 +14,9 @@ public struct TestIdentity: Sendable, Hashable {
     /// The OCSP response, DER, good or bad, that a server staples for a client that asks; nil for
     /// none. See ``TestAuthority/ocspResponse(for:_:validity:signer:)``.
     public var staple: [UInt8]?
+    /// Time stamps of logs that a server sends in the handshake to a client that asks for them: what
+    /// ``TestLog/stamp(_:isWrong:)`` made.
+    public var stamps: [[UInt8]] = []
     /// The authority, DER, of which a server demands a certificate of each client; nil: it asks for
     /// none.
     public var clientAuthority: [UInt8]?

@@ -75,7 +75,7 @@ extension TestAuthority {
 }
 
 /// The octets in place for one call.
-private func lend<Result>(
+func lend<Result>(
     _ octets: [UInt8], _ body: (UnsafePointer<httpdns_lab_der>) -> Result
 ) -> Result {
     octets.withUnsafeBufferPointer { buffer in

@@ -15,6 +15,8 @@ public import HTTPDNSTrust
 public final class LabBench: Sendable {
     /// The root that clients are to trust, in PEM.
     public var authorityPEM: String { cast.root.certificatePEM }
+    /// The logs of Certificate Transparency that clients know, one key in base64 a line.
+    public var logList: String { cast.log.listLine }
     private let cast: LabCast
 
     /// A bench with certificates of its own.
@@ -54,6 +56,10 @@ public struct LabTarget: Sendable, Hashable {
     public let authorityPEM: String
     /// The keys that it accepts, where it is told any.
     public let pins: [Pin]
+    /// The logs that it knows, one key in base64 a line.
+    public let logList: String
+    /// The revocation lists that it is told, in PEM; nil: none.
+    public let revocationLists: String?
 }
 
 /// One request of a scenario; most scenarios have one.
@@ -106,7 +112,9 @@ public final class LabStage: Sendable {
         let pins = plan.pins(cast, (isAddress ? nil : others[plan.host]) ?? leaf)
         target = LabTarget(
             url: server.url(host: plan.host), host: plan.host, address: server.address,
-            port: server.port, authorityPEM: cast.root.certificatePEM, pins: pins)
+            port: server.port, authorityPEM: cast.root.certificatePEM, pins: pins,
+            logList: cast.log.listLine,
+            revocationLists: try plan.lists?(authority, cast, leaf))
         steps = LabStage.steps(scenario, plan, server, pins, wrong: [cast.spare.pin])
         try server.start()
         try second?.start()

@@ -16,12 +16,21 @@ struct LabChild {
     let words: [String]
     let environment: [String]
     let timeoutMilliseconds: Int64
+    /// In its environment alone: what it starts is known by it, wherever that goes.
+    private let mark: String
+
+    init(words: [String], environment: [String], timeoutMilliseconds: Int64) {
+        self.words = words
+        self.environment = environment
+        self.timeoutMilliseconds = timeoutMilliseconds
+        mark = "HTTPDNS_LAB_RUN=" + String(UInt64.random(in: .min ... .max), radix: 36)
+    }
 
     /// - Throws: ``LabError/notStarted(program:code:)``.
     func run(_ threads: ThreadGroup, stop: StopSignal) throws(LabError) -> Ended {
         let begun = labNow()
         let child = withPointers(words) { words in
-            withPointers(environment) { httpdns_child_start(words, $0) }
+            withPointers(environment + [mark]) { httpdns_child_start(words, $0) }
         }
         guard child.process > 0 else {
             throw .notStarted(program: words.first ?? "", code: child.error)
@@ -36,10 +45,10 @@ struct LabChild {
             }
         } catch {
             httpdns_child_kill(child.process)
-            _ = httpdns_child_reap(child.process)
+            _ = httpdns_child_reap(child.process, mark)
             throw error
         }
-        let code = watch.reap(child.process)
+        let code = watch.reap(child.process, mark)
         let seen = watch.awaitOutput()
         return Ended(
             exitCode: code, isTimedOut: seen.isTimedOut, output: seen.octets,
@@ -80,11 +89,11 @@ private final class ChildWatch: Sendable {
     }
 
     /// Waits for the program's end.
-    func reap(_ process: pid_t) -> Int32 {
+    func reap(_ process: pid_t, _ mark: String) -> Int32 {
         httpdns_child_await(process)
         return state.withLockSignalling { state in
             state.isReaped = true
-            return httpdns_child_reap(process)
+            return httpdns_child_reap(process, mark)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import CHTTPDNSSystem
 internal import HTTPDNSNames
+internal import HTTPDNSPlatform
 internal import HTTPDNSTrust
 
 /// A program as a client: `curl --cacert {cacert} --resolve {host}:{port}:{ip} {url}`.
@@ -15,6 +16,11 @@ public struct LabCommand: LabClient {
     public var timeoutMilliseconds: Int64 = 10_000
     /// The URL of a proxy that the program is told of in its environment; nil for none.
     public var proxy: String?
+    /// Where ``LabBench/logList`` was written; nil: the program is told no logs.
+    public var logListFile: String?
+    /// Where revocation lists are put for one run each, as ``revocationListFile(of:)``; nil: the
+    /// program is told none.
+    public var revocationListFolder: String?
     private let threads = ThreadGroup()
     private let stop: StopSignal
 
@@ -29,6 +35,8 @@ public struct LabCommand: LabClient {
         ("{pins}", "all pins: sha256/…,sha256/…"),
         ("{curlpin}", "the first pin as curl writes it: sha256//…"),
         ("{curlpins}", "all pins as curl writes them: sha256//…;sha256//…"),
+        ("{ctlogs}", "a file with the keys of the known logs, base64, one a line"),
+        ("{crl}", "a file with a revocation list of each authority, PEM"),
         ("{proxy}", "a proxy that leads every name to the laboratory: http://127.0.0.1:40120"),
     ]
 
@@ -51,6 +59,34 @@ public struct LabCommand: LabClient {
             || ["127.0.0.1", "localhost", "[::1]"].contains(where: has)
     }
 
+    /// Words in braces that are no placeholders, and look like it: `{pinn}`. Not those of other
+    /// languages: `${name}` and `%{name}`.
+    public var unknownPlaceholders: [String] {
+        let known = LabCommand.placeholders.map(\.name)
+        return words.flatMap(LabCommand.braced).filter { !known.contains($0) }
+    }
+
+    private static func braced(_ word: String) -> [String] {
+        var found: [String] = []
+        var rest = word[...]
+        while let open = rest.firstIndex(of: "{") {
+            let before = open > word.startIndex ? word[word.index(before: open)] : " "
+            let name = rest[rest.index(after: open)...].prefix { $0.isASCII && $0.isLowercase }
+            if !name.isEmpty, name.endIndex < rest.endIndex, rest[name.endIndex] == "}",
+                before != "$", before != "%"
+            {
+                found.append("{\(name)}")
+            }
+            rest = rest[rest.index(after: open)...]
+        }
+        return found
+    }
+
+    /// The file of a scenario's revocation lists in ``revocationListFolder``.
+    public static func revocationListFile(of scenario: LabScenario) -> String {
+        scenario.name + ".crl.pem"
+    }
+
     /// Why the scenario would say nothing about this program; nil: it is to be played.
     public func excuse(for scenario: LabScenario) -> String? {
         if scenario.needs.contains(.sequence) {
@@ -63,6 +99,12 @@ public struct LabCommand: LabClient {
         if scenario.needs.contains(.pin), !hasPin {
             return "needs {pin} or {curlpin} in the command"
         }
+        if scenario.needs.contains(.transparency), !has("{ctlogs}") {
+            return "needs {ctlogs} in the command, which then demands time stamps"
+        }
+        if scenario.needs.contains(.revocationLists), !has("{crl}") {
+            return "needs {crl} in the command"
+        }
         return nil
     }
 
@@ -74,9 +116,27 @@ public struct LabCommand: LabClient {
 
     /// Runs the program once.
     public func play(_ stage: LabStage) -> LabPlay {
+        var lists: String?
+        defer { if let lists { unlink(lists) } }
+        if has("{crl}"), let folder = revocationListFolder {
+            let path = folder + "/" + LabCommand.revocationListFile(of: stage.scenario)
+            lists = path
+            do throws(FileFault) {
+                let text = stage.target.revocationLists ?? ""
+                try ReplacedFile.replace(path, with: Array(text.utf8))
+            } catch {
+                var play = LabPlay([])
+                play.trouble = "\(error)"
+                return play
+            }
+        }
+        return run(stage, lists)
+    }
+
+    private func run(_ stage: LabStage, _ lists: String?) -> LabPlay {
         let isStall = stage.scenario.isStall
         let child = LabChild(
-            words: filled(stage.target), environment: environment(),
+            words: filled(stage.target, lists), environment: environment(),
             timeoutMilliseconds: isStall
                 ? min(timeoutMilliseconds, LabCommand.stallMilliseconds) : timeoutMilliseconds)
         do throws(LabError) {
@@ -97,7 +157,7 @@ public struct LabCommand: LabClient {
     }
 
     /// The words with every placeholder filled in; what else stands in braces stays.
-    func filled(_ target: LabTarget) -> [String] {
+    func filled(_ target: LabTarget, _ lists: String? = nil) -> [String] {
         let pins = target.pins.map(\.description)
         let curlPins = pins.map { "sha256//" + $0.dropFirst("sha256/".count) }
         let values = [
@@ -105,7 +165,7 @@ public struct LabCommand: LabClient {
             "{ip}": "\(target.address)", "{cacert}": authorityFile,
             "{pin}": pins.first ?? "", "{pins}": pins.joined(separator: ","),
             "{curlpin}": curlPins.first ?? "", "{curlpins}": curlPins.joined(separator: ";"),
-            "{proxy}": proxy ?? "",
+            "{proxy}": proxy ?? "", "{ctlogs}": logListFile ?? "", "{crl}": lists ?? "",
         ]
         return words.map { LabCommand.filled($0, values) }
     }

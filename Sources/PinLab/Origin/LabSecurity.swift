@@ -109,6 +109,12 @@ final class TLSContext: @unchecked Sendable {
                 throw openSSLRefused("staple an OCSP response")
             }
         }
+        if !identity.stamps.isEmpty {
+            let list = TestIdentity.list(identity.stamps)
+            guard httpdns_lab_context_stamps(raw, list, list.count) == 1 else {
+                throw openSSLRefused("send time stamps")
+            }
+        }
         try apply(features)
     }
 

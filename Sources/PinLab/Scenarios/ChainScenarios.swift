@@ -39,10 +39,7 @@ extension LabScenario {
                 fault: { $0.isSelfSigned = true }),
             chained(
                 "untrusted-root", "a chain to a root that the client does not trust",
-                badssl: [
-                    "untrusted-root", "superfish", "edellroot", "dsdtestprovider", "preact-cli",
-                    "webpack-dev-server",
-                ],
+                badssl: ["untrusted-root"],
                 .refuse("anybody can make one", "RFC 5280 §6.1", "unknown_issuer"),
                 fault: { $0.authority = stranger }),
             chained(
@@ -142,6 +139,34 @@ extension LabScenario {
                 "CA/B BR §7.1.2.7.8", "ca_as_server"),
             { plan in plan.recipe.role = .authority(pathLength: nil) }),
     ]
+
+    /// Roots whose private keys everybody has, for they came with a program: whoever trusts one trusts
+    /// anybody. The names are those of the programs; the keys are the laboratory's own, and no client
+    /// that is told one root trusts them.
+    static let leakedRoots: [LabScenario] = [
+        leaked("superfish-root", "superfish", "Superfish, Inc.", "an advertising program of 2014"),
+        leaked("edellroot-root", "edellroot", "eDellRoot", "a maker's support program of 2015"),
+        leaked(
+            "dsdtestprovider-root", "dsdtestprovider", "DSDTestProvider",
+            "a maker's system program of 2015"),
+        leaked("preact-cli-root", "preact-cli", "preact-cli", "a development server"),
+        leaked(
+            "webpack-dev-server-root", "webpack-dev-server", "webpack-dev-server",
+            "a development server"),
+    ]
+
+    private static func leaked(
+        _ name: String, _ badssl: String, _ root: String, _ origin: String
+    ) -> LabScenario {
+        chained(
+            name, "a certificate by the root \(root), which came with \(origin)", badssl: [badssl],
+            .refuse("everybody has its private key", "RFC 5280 §6.1.1 (d)", "unknown_issuer"),
+            fault: { plan in
+                plan.authority = { (cast) throws(LabError) in
+                    try TestAuthority(root, seed: cast.seed)
+                }
+            })
+    }
 
     private static let damageSignature: LabPlan.ChangeChain = { (_, identity) throws(LabError) in
         var damaged = identity.certificate

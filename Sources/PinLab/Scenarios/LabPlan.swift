@@ -4,6 +4,8 @@ internal import HTTPDNSTrust
 
 /// Who takes part in every scenario of a bench: made once.
 struct LabCast: Sendable {
+    /// What everything follows from; nil: it is random.
+    let seed: String?
     /// The one root that clients trust.
     let root: TestAuthority
     /// Signs what nothing else is said of.
@@ -17,15 +19,22 @@ struct LabCast: Sendable {
     /// A sound certificate of nobody in particular, whose key no server has: for pins that must not
     /// match.
     let spare: TestIdentity
+    /// The one log that clients know.
+    let log: TestLog
+    /// A log that they do not know.
+    let unknownLog: TestLog
     private let rsa = Locked<TestIdentity?>(nil)
 
     init(seed: String?) throws(LabError) {
+        self.seed = seed
         root = try TestAuthority("Lab Root", seed: seed)
         intermediate = try root.intermediate("Lab Intermediate")
         stranger = try TestAuthority("Stranger Root", seed: seed)
         newcomer = try TestAuthority("Newcomer Root", seed: seed)
         former = try intermediate.leaf(["former.lab.test"])
         spare = try intermediate.leaf(["spare.lab.test"])
+        log = try TestLog("Lab Log", seed: seed)
+        unknownLog = try TestLog("Unknown Log", seed: seed)
     }
 
     /// Whose key all certificates with an RSA key of the usual length have: each takes long to make, and
@@ -44,6 +53,9 @@ struct LabPlan: Sendable {
     typealias ChangeChain = @Sendable (LabCast, inout TestIdentity) throws(LabError) -> Void
     typealias Staple =
         @Sendable (TestAuthority, LabCast, TestIdentity) throws(LabError) -> [UInt8]?
+    typealias Stamp =
+        @Sendable (TestAuthority, LabCast, TestIdentity) throws(LabError) -> TestIdentity
+    typealias Lists = @Sendable (TestAuthority, LabCast, TestIdentity) throws(LabError) -> String
     typealias Pins = @Sendable (LabCast, TestIdentity) -> [Pin]
 
     /// Whom the client means.
@@ -72,6 +84,10 @@ struct LabPlan: Sendable {
     var staple: Staple = { (authority, _, leaf) throws(LabError) in
         try authority.ocspResponse(for: leaf)
     }
+    /// The certificate with what logs promise about it.
+    var stamp: Stamp = { (_, _, leaf) throws(LabError) in leaf }
+    /// The lists of its authorities, in PEM, that a client is told; nil: none.
+    var lists: Lists?
     var fault = LabConnectionFault.none
     /// The server ends each connection after its answer.
     var closes = false
@@ -121,7 +137,8 @@ struct LabPlan: Sendable {
             donor = try authority.certificate(recipe)
             recipe.variant += 1
         }
-        var leaf = try authority.certificate(recipe, reusingKeyOf: donor)
+        var leaf = try stamp(
+            authority, cast, authority.certificate(recipe, reusingKeyOf: donor))
         try change(cast, &leaf)
         leaf.staple = try staple(authority, cast, leaf)
         return leaf

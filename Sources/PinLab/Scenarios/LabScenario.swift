@@ -43,7 +43,8 @@ public struct LabScenario: Sendable, Identifiable {
 
     /// All of them, in the order of their groups.
     public static let all: [LabScenario] =
-        sound + pins + names + dates + chains + strength + status + versions + connections
+        sound + pins + names + dates + chains + leakedRoots + strength + status + versions
+        + connections
         + sequences
 
     /// The scenario of that name, or of that name of badssl.com (`badssl-expired`).
@@ -92,6 +93,10 @@ public enum LabNeed: String, Sendable, Hashable, CaseIterable, Comparable {
     case pins
     /// It asks for the server's OCSP response.
     case stapling
+    /// It is told the known logs, and demands the promise of one.
+    case transparency
+    /// It is told a revocation list of each authority, and demands that they clear the chain.
+    case revocationLists
     /// It follows redirects.
     case following
     /// One client makes several requests.

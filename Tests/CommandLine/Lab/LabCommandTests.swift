@@ -48,6 +48,16 @@ import Testing
         (["run", "--", "/no/such/program", "{url}", "{ip}"], "no such program"),
         (["run", "--proxy", "--", "/tmp", "{url}"], "no such program"),
         (["run", "--parallel", "0", "--", "curl", "{url}"], "--parallel \"0\""),
+        (
+            ["run", "--", "curl", "--pinnedpubkey", "{pinn}", "{url}", "{ip}"],
+            "{pinn} is no placeholder; did you mean {pin}?"
+        ),
+        (["run", "--", "curl", "{address}", "{url}", "{ip}"], "There are {url} {host}"),
+        (["run", "--port", "9000", "--self"], "--port means nothing for lab run"),
+        (["run", "--self", "--proxy"], "--proxy means nothing with --self"),
+        (["list", "--junit", "x"], "--junit means nothing for lab list; it belongs to lab run"),
+        (["serve", "--verbose", "expired"], "--verbose means nothing for lab serve"),
+        (["serve", "--only", "expired", "baseline"], "choose in one way"),
     ])
     func `A mistake is named in one line`(arguments: [String], words: String) async throws {
         let result = try await lab(arguments)
@@ -167,6 +177,51 @@ import Testing
             "mkfifo '\(pipe)'; cat '\(pipe)' >/dev/null & '\(Tool.path)' lab run --self --only baseline "
             + "--junit '\(pipe)' >/dev/null && wait && test -p '\(pipe)'"
         #expect(try await run("bash", ["-c", script]).status == 0)
+    }
+
+    @Test func `Words in braces of other languages stay`() async throws {
+        let result = try await lab(
+            ["run", "--only", "baseline", "--"] + Self.curl.dropLast()
+                + ["-w", "%{http_code}${x}{}", "{url}"])
+        #expect(result.status == 0, "\(result.outputText)\(result.errorText)")
+    }
+
+    @Test func `What a command leaves behind in a session of its own ends with it`() async throws {
+        let directory = try TemporaryDirectory()
+        let note = directory.path + "/left"
+        // One with the command's environment, one without any.
+        let script =
+            "setsid sh -c 'echo $$ > \(note).1; exec sleep 600' >/dev/null 2>&1 & "
+            + "setsid env -i sh -c 'echo $$ > \(note).2; exec sleep 600' >/dev/null 2>&1 & "
+            + "while [ ! -s \(note).1 ] || [ ! -s \(note).2 ]; do :; done; "
+            + "curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} {url}"
+        let result = try await lab(["run", "--only", "baseline", "--", "sh", "-c", script])
+        #expect(result.status == 0, "\(result.outputText)")
+        for number in [1, 2] {
+            let left = try contents(of: "\(note).\(number)")
+            let process = try #require(Int32(left.filter { $0.isNumber }))
+            #expect(kill(process, 0) == -1, "\(process) is left")
+        }
+    }
+
+    @Test func `A command is told logs and lists where it takes them`() async throws {
+        let words = [
+            "curl", "-sS", "--cacert", "{cacert}", "--crlfile", "{crl}", "--resolve",
+            "{host}:{port}:{ip}", "{url}",
+        ]
+        let result = try await lab(["run", "--json", "--only", "crl-*", "--"] + words)
+        #expect(result.status == 0, "\(result.outputText)")
+        #expect(
+            try result.objects.map { $0["grade"]?.string } == Array(repeating: "passed", count: 4))
+        let bare = try await lab(["run", "--json", "--only", "sct-*", "--"] + Self.curl)
+        #expect(try bare.objects.allSatisfy { $0["grade"]?.string == "not_covered" })
+        let own = try await httpdns(
+            "lab", "run", "--json", "--only", "sct-*", "--only", "crl-*", "--", Tool.path, "verify",
+            "{host}:{port}", "--connect", "{ip}", "--cacert", "{cacert}", "--ct", "require=1",
+            "--ct-logs", "{ctlogs}", "--config", "none")
+        let missed = try own.objects.filter { $0["grade"]?.string == "missed" }
+        #expect(missed.isEmpty, "\(missed)")
+        #expect(try own.objects.count { $0["grade"]?.string == "passed" } == 6)
     }
 
     @Test func `A command that hangs is stopped`() async throws {

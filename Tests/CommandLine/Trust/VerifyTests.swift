@@ -125,6 +125,25 @@ import Testing
                 == ["matches_common_name"])
     }
 
+    @Test func `What has ended passes under a dangerous option, which every line shows`()
+        async throws
+    {
+        let origin = try FetchOrigin(.expired)
+        let option = ["--dangerous", "shop.example.test=accepts_expired"]
+        let passed = try await Self.verify(origin, option)
+        #expect(passed.status == 0)
+        #expect(passed.outputText.contains("DANGEROUS: accepts_expired"))
+        let fetched = try await origin.fetch("/", ["--json", "--verbose"] + option)
+        #expect(fetched.status == 0, "\(fetched.errorText)")
+        #expect(try fetched.object["verified"]?["dangerous"] == ["accepts_expired"])
+        #expect(fetched.errorText.contains("  DANGEROUS  accepts_expired"))
+        let other = ["--json", "--dangerous", "shop.example.test=accepts_weak_keys"]
+        let refused = try await origin.fetch("/", other)
+        #expect(refused.status == 1)
+        #expect(try refused.object["dangerous"] == ["accepts_weak_keys"])
+        #expect(try refused.object["error"]?["code"] == "expired")
+    }
+
     @Test func `A private authority is told by --cacert, a chosen moment is no clock`()
         async throws
     {

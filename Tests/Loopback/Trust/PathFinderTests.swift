@@ -55,6 +55,30 @@ import Testing
         #expect(label(try verify(leaf, [expired], roots: [root])) == "expired")
     }
 
+    @Test func `where every path fails, the failure told is that of the one that got furthest`()
+        throws
+    {
+        let root = try Recipe.authority("root").minted()
+        let stranger = try Recipe.authority("stranger").minted()
+        var recipe = Recipe.authority("authority")
+        let unknown = try recipe.minted(by: stranger)
+        let leaf = try Recipe.leaf(Self.name).minted(by: unknown)
+        recipe.validity = -7_200 ... -3_700
+        let expired = try recipe.minted(by: root, keyOf: unknown)
+        // Whichever comes first: one leads to no root, the other to one, but has ended.
+        for sent in [[unknown, expired], [expired, unknown]] {
+            #expect(label(try verify(leaf, sent, roots: [root])) == "expired")
+        }
+        #expect(label(try verify(leaf, [unknown], roots: [root])) == "unknown_issuer")
+        // Bounds are looked at behind all dates.
+        recipe.validity = -7_200...7_200
+        recipe.extra = ["nameConstraints": "critical,permitted;DNS:example.org"]
+        let bounded = try recipe.minted(by: root, keyOf: unknown)
+        for sent in [[unknown, expired, bounded], [bounded, expired, unknown]] {
+            #expect(label(try verify(leaf, sent, roots: [root])) == "name_constraint")
+        }
+    }
+
     @Test func `of two authorities of one name the one that has signed is found`() throws {
         let root = try Recipe.authority("root").minted()
         var recipe = Recipe.authority("authority")

@@ -194,4 +194,62 @@ import Testing
         }
         #expect(report.remarks.count == 1)
     }
+
+    /// The list with one more extension, signed anew: a number, or the words of a configuration.
+    private func list(with kind: Int32, _ words: String?) throws -> String {
+        let octets = Array(try StatusMint.list(by: intermediate).utf8)
+        let source = try #require(BIO_new_mem_buf(octets, Int32(octets.count)))
+        defer { BIO_free(source) }
+        let list = try #require(PEM_read_bio_X509_CRL(source, nil, nil, nil))
+        defer { X509_CRL_free(list) }
+        if let words {
+            var context = X509V3_CTX()
+            X509V3_set_ctx(&context, intermediate.certificate, nil, nil, list, 0)
+            let made = try #require(X509V3_EXT_conf_nid(nil, &context, kind, "critical," + words))
+            defer { X509_EXTENSION_free(made) }
+            #expect(X509_CRL_add_ext(list, made, -1) == 1)
+        } else {
+            let number = try #require(ASN1_INTEGER_new())
+            defer { ASN1_INTEGER_free(number) }
+            #expect(ASN1_INTEGER_set(number, 1) == 1)
+            #expect(X509_CRL_add1_ext_i2d(list, kind, UnsafeMutableRawPointer(number), 1, 0) == 1)
+        }
+        #expect(X509_CRL_sign(list, intermediate.key, EVP_sha256()) > 0)
+        let sink = try #require(BIO_new(BIO_s_mem()))
+        defer { BIO_free(sink) }
+        #expect(PEM_write_bio_X509_CRL(sink, list) == 1)
+        var text = [UInt8](repeating: 0, count: 16_384)
+        let count = BIO_read(sink, &text, Int32(text.count))
+        return String(decoding: text.prefix(Int(max(0, count))), as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        (NID_delta_crl, nil, "not judged: delta CRL"),
+        (NID_issuing_distribution_point, "indirectCRL:TRUE", "not judged: indirect CRL"),
+        (
+            NID_issuing_distribution_point, "onlysomereasons:keyCompromise",
+            "not judged: CRL for some reasons only"
+        ),
+        (NID_issuing_distribution_point, "onlyAA:TRUE", "not judged: CRL of attribute"),
+    ])
+    func `a list of a kind that is not judged is refused by its name`(
+        kind: Int32, words: String?, reason: String
+    ) throws {
+        let whole = try StatusMint.list(by: intermediate)
+        let other = try list(with: kind, words)
+        for profile in [TrustPolicy.Profile.publicWeb, .privateAuthority] {
+            var policy = TrustPolicy(roots: .pem(root.pem))
+            policy.profile = profile
+            policy.revocation.lists = [.pem(whole), .pem(whole + other)]
+            let error = #expect(throws: TrustSetupError.self) {
+                try OpenSSLVerifier(policy: policy)
+            }
+            #expect(error?.description.contains("list 2 is " + reason) == true, "\(error as Any)")
+        }
+    }
+
+    @Test func `a list for servers' certificates alone is a whole one`() throws {
+        let users = try list(with: NID_issuing_distribution_point, "onlyuser:TRUE")
+        #expect(try code(.required, [users]) == nil)
+    }
 }
