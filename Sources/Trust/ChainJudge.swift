@@ -121,19 +121,22 @@ package struct ChainJudge: Sendable {
     package func examine(
         host: Host, evidence: ChainEvidence, now: WallTime
     ) throws(TrustFailure) -> ProvisionalPeer {
-        let facts = facts(host: host, chain: evidence.chain, now: now)
+        // Made only for a failure.
+        let facts = { self.facts(host: host, chain: evidence.chain, now: now) }
         if let refusal = evidence.refusal {
-            var facts = facts
+            var facts = facts()
             facts.detail = refusal.detail
             throw TrustFailure(code: refusal.code, facts: facts)
         }
         let validity = try validity(of: evidence.chain, now: now, facts: facts)
-        let matchedName = try name(host: host, evidence: evidence, facts: facts)
+        let dangerous = policy.dangerous.options(for: host)
+        let matchedName = try name(
+            host: host, evidence: evidence, dangerous: dangerous, facts: facts)
         let pinning = try pinning(host: host, evidence, now: now, facts: facts)
         let transparency = try transparency(of: evidence, host: host, facts: facts)
         return ProvisionalPeer(
             evidence, host: host, validity: validity, match: (matchedName, pinning),
-            judge: (fingerprint, transparency, facts.dangerous))
+            judge: (fingerprint, transparency, dangerous))
     }
 
     /// The rule of revocation, and the proof.
@@ -142,25 +145,21 @@ package struct ChainJudge: Sendable {
     package func conclude(
         _ peer: ProvisionalPeer, staple: StapleEvidence, now: WallTime
     ) throws(TrustFailure) -> VerifiedPeer {
-        var facts = facts(host: peer.host, chain: peer.chain, now: now)
+        func failure(_ code: TrustFailure.Code, _ detail: String? = nil) -> TrustFailure {
+            var facts = facts(host: peer.host, chain: peer.chain, now: now)
+            facts.detail = detail
+            return TrustFailure(code: code, facts: facts)
+        }
         guard peer.policy == fingerprint else {
-            facts.detail = "the peer was examined under another policy"
-            throw TrustFailure(code: .policyChanged, facts: facts)
+            throw failure(.policyChanged, "the peer was examined under another policy")
         }
-        guard now <= peer.validity.upperBound else {
-            throw TrustFailure(code: .expired, facts: facts)
-        }
-        guard peer.validity.lowerBound <= now else {
-            throw TrustFailure(code: .notYetValid, facts: facts)
-        }
+        guard now <= peer.validity.upperBound else { throw failure(.expired) }
+        guard peer.validity.lowerBound <= now else { throw failure(.notYetValid) }
         let report: RevocationReport
         do {
             report = try RevocationJudge.judge(
                 peer.revocation, staple: staple, mode: policy.revocation.mode, now: now)
-        } catch {
-            facts.detail = error.detail
-            throw TrustFailure(code: error.code, facts: facts)
-        }
+        } catch { throw failure(error.code, error.detail) }
         return assert(peer, report)
     }
 
@@ -211,7 +210,7 @@ package struct ChainJudge: Sendable {
     }
 
     private func transparency(
-        of evidence: ChainEvidence, host: Host, facts: TrustFailure.Facts
+        of evidence: ChainEvidence, host: Host, facts: () -> TrustFailure.Facts
     ) throws(TrustFailure) -> TransparencyReport {
         let rule = policy.transparency
         guard rule.mode != .off else { return TransparencyReport(status: .off) }
@@ -220,70 +219,70 @@ package struct ChainJudge: Sendable {
         guard case .require(let wanted) = rule.mode, report.logs.count < max(1, wanted) else {
             return report
         }
-        var facts = facts
+        var facts = facts()
         facts.detail = "\(max(1, wanted)) logs are required: \(report.summary)"
         throw TrustFailure(code: .notLogged, facts: facts)
     }
 
     /// When all are valid. Both ends of a validity period belong to it. Source: RFC 5280 §4.1.2.5.
     private func validity(
-        of chain: [CertificateFacts], now: WallTime, facts: TrustFailure.Facts
+        of chain: [CertificateFacts], now: WallTime, facts: () -> TrustFailure.Facts
     ) throws(TrustFailure) -> ClosedRange<WallTime> {
         guard var validFrom = chain.first?.notBefore, var validUntil = chain.first?.notAfter else {
-            throw TrustFailure(code: .noCertificate, facts: facts)
+            throw TrustFailure(code: .noCertificate, facts: facts())
         }
-        for certificate in chain {
-            guard certificate.notBefore <= now else {
-                throw TrustFailure(code: .notYetValid, facts: facts)
+        for depth in chain.indices {
+            let (notBefore, notAfter) = (chain[depth].notBefore, chain[depth].notAfter)
+            guard notBefore <= now else {
+                throw TrustFailure(code: .notYetValid, facts: facts())
             }
-            guard now <= certificate.notAfter else {
-                throw TrustFailure(code: .expired, facts: facts)
+            guard now <= notAfter else {
+                throw TrustFailure(code: .expired, facts: facts())
             }
-            validFrom = max(validFrom, certificate.notBefore)
-            validUntil = min(validUntil, certificate.notAfter)
+            validFrom = max(validFrom, notBefore)
+            validUntil = min(validUntil, notAfter)
         }
         // Both hold `now` between them.
         return validFrom...validUntil
     }
 
     private func name(
-        host: Host, evidence: ChainEvidence, facts: TrustFailure.Facts
+        host: Host, evidence: ChainEvidence, dangerous: [DangerousOptions.Option],
+        facts: () -> TrustFailure.Facts
     ) throws(TrustFailure) -> String {
-        var facts = facts
-        guard let leaf = evidence.chain.first else {
-            throw TrustFailure(code: .noCertificate, facts: facts)
+        func failure(_ code: TrustFailure.Code, _ detail: String? = nil) -> TrustFailure {
+            var facts = facts()
+            facts.detail = detail
+            return TrustFailure(code: code, facts: facts)
         }
+        guard let leaf = evidence.chain.first else { throw failure(.noCertificate) }
         switch matcher.match(host, leaf) {
-        case .malformed(let fault):
-            facts.detail = fault
-            throw TrustFailure(code: .malformedName, facts: facts)
+        case .malformed(let fault): throw failure(.malformedName, fault)
         case .mismatched:
-            guard let name = commonName(host, evidence, leaf, facts) else {
-                throw TrustFailure(code: .wrongName, facts: facts)
-            }
+            guard dangerous.contains(.matchesCommonName),
+                let name = commonName(host, evidence, leaf)
+            else { throw failure(.wrongName) }
             // A name that counts is under the constraints of the authorities like any other.
             var named = leaf
             named.dnsNames = [Array(name.utf8)]
             let chain = [named] + evidence.chain.dropFirst()
             if let fault = ChainRules(profile: policy.profile).constraints(of: chain) {
-                facts.detail = fault.detail
-                throw TrustFailure(code: fault.code, facts: facts)
+                throw failure(fault.code, fault.detail)
             }
             return name
         case .matched(let name):
             guard evidence.libraryAcceptsName else {
-                facts.detail = "OpenSSL's matcher refuses \"\(name)\" for \(host)"
-                throw TrustFailure(code: .wrongName, facts: facts)
+                throw failure(.wrongName, "OpenSSL's matcher refuses \"\(name)\" for \(host)")
             }
             return name
         }
     }
 
     private func pinning(
-        host: Host, _ evidence: ChainEvidence, now: WallTime, facts: TrustFailure.Facts
+        host: Host, _ evidence: ChainEvidence, now: WallTime, facts: () -> TrustFailure.Facts
     ) throws(TrustFailure) -> PinOutcome {
         do { return try policy.pins.outcome(for: host, evidence, now: now) } catch {
-            var facts = facts
+            var facts = facts()
             facts.configuredPins = error.mismatch.rule.sortedPins
             facts.pinPattern = error.mismatch.pattern.description
             facts.mismatch = error.mismatch
@@ -291,13 +290,12 @@ package struct ChainJudge: Sendable {
         }
     }
 
-    /// The subject's one common name, where it is the host and an option lets it count.
+    /// The subject's one common name, where it is the host.
     private func commonName(
-        _ host: Host, _ evidence: ChainEvidence, _ leaf: CertificateFacts,
-        _ facts: TrustFailure.Facts
+        _ host: Host, _ evidence: ChainEvidence, _ leaf: CertificateFacts
     ) -> String? {
-        guard facts.dangerous.contains(.matchesCommonName), leaf.dnsNames.isEmpty,
-            leaf.ipAddresses.isEmpty, evidence.commonNames.count == 1, case .name(let name) = host,
+        guard leaf.dnsNames.isEmpty, leaf.ipAddresses.isEmpty, evidence.commonNames.count == 1,
+            case .name(let name) = host,
             let octets = evidence.commonNames.first,
             let presented = try? HostName(String(decoding: octets, as: UTF8.self)),
             presented == name
