@@ -191,7 +191,8 @@ let testTargets: [Target] = [
 // Fuzz targets need libFuzzer's flags, so they are there only when `scripts/fuzz` asks.
 func fuzzTarget(_ folder: String, _ needs: [String]) -> Target {
     .executableTarget(
-        name: folder + "Fuzz", dependencies: needs.map { .target(name: "HTTPDNS" + $0) },
+        name: folder + "Fuzz",
+        dependencies: ["FuzzLoop"] + needs.map { .target(name: "HTTPDNS" + $0) },
         path: "Tests/Fuzz/" + folder, exclude: ["corpus"],
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"])],
         linkerSettings: [.unsafeFlags(["-use-ld=lld", "-sanitize=fuzzer"])])
@@ -201,6 +202,7 @@ let fuzzTargets: [Target] =
     Context.environment["HTTPDNS_FUZZ"] == nil
     ? []
     : [
+        .target(name: "FuzzLoop", path: "Tests/Fuzz/Loop", swiftSettings: strict),
         fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"]),
         fuzzTarget("Certificates", ["Names", "OpenSSLTrust", "Trust"]),
         fuzzTarget("PinPolicy", ["PinPolicy", "Trust"]),

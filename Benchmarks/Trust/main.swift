@@ -1,11 +1,12 @@
 // What it takes to trust a peer through this library; prints one line of JSON:
 //
-//     TrustBench verify first|known ROOT.pem CHAIN.pem NAME TIMES
+//     TrustBench verify first|anew|known ROOT.pem CHAIN.pem NAME TIMES
 //     TrustBench connect first|known PORT NAME ROOTS TIMES
 //
 // `verify` judges a parsed chain, name and pins included. `connect` sends requests to a server that
 // closes after each, so that each is a handshake; ROOTS is a hashed directory. `known`: the chain was
-// seen before; `first`: nothing is remembered.
+// seen before; `first`: nothing is remembered; `anew`: each is remembered, and none is found, since the
+// clock is put back each time.
 
 import CBenchSupport
 import HTTPDNSExchange
@@ -22,7 +23,7 @@ guard arguments.count == 7, let times = Int(arguments[6]), times > 0 else {
     print("usage: TrustBench verify|connect first|known … TIMES")
     throw TrustFault.usage
 }
-let memo = VerificationMemo(capacity: arguments[2] == "known" ? 1_024 : 0)
+let memo = VerificationMemo(capacity: arguments[2] == "first" ? 0 : 1_024)
 let clock = SystemMonotonicClock()
 
 func report(_ begun: Monotonic, _ computed: Int64, per unit: String, _ nanoseconds: Double) {
@@ -43,8 +44,12 @@ func verify() throws {
         backup: .waived)
     let verifier = try OpenSSLVerifier(policy: policy, memo: memo)
     let (leaf, intermediates) = (chain[0], Array(chain.dropFirst()))
-    let now = SystemWallClock().now()
+    let step: Int64 = arguments[2] == "anew" ? 1 : 0
+    // From ahead, so that it never gets to before the certificates were made.
+    let start = SystemWallClock().now().secondsSince1970 + step * Int64(times + 10)
+    var now = WallTime(secondsSince1970: start)
     let judge = {
+        now = WallTime(secondsSince1970: now.secondsSince1970 - step)
         let peer = try verifier.verify(
             leaf: leaf, intermediates: intermediates, host: host, at: now)
         guard peer.matchedPin != nil else { throw TrustFault.wrongAnswer }

@@ -134,36 +134,42 @@ static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
 // Looked up once: by name it takes as long as hashing a certificate.
 static void fetch_sha256(void) { sha256 = EVP_MD_fetch(NULL, "SHA256", NULL); }
 
-static int add(EVP_MD_CTX *digest, X509 *certificate) {
-    unsigned char room[8192], *octets = room, *end;
-    int count = i2d_X509(certificate, NULL);
-    if (count <= 0) return 0;
-    unsigned char length[4] = {
-        (unsigned char)(count >> 24), (unsigned char)(count >> 16), (unsigned char)(count >> 8),
-        (unsigned char)count};
-    if ((size_t)count > sizeof room && (octets = OPENSSL_malloc((size_t)count)) == NULL) return 0;
-    end = octets;
-    int done = i2d_X509(certificate, &end) == count
-        && EVP_DigestUpdate(digest, length, sizeof length) == 1
-        && EVP_DigestUpdate(digest, octets, (size_t)count) == 1;
-    if (octets != room) OPENSSL_free(octets);
-    return done;
+size_t chttpdns_chain_count(X509 *leaf, const STACK_OF(X509) *others) {
+    size_t total = 0;
+    for (int index = -1; index < sk_X509_num(others); index++) {
+        X509 *certificate = index < 0 ? leaf : sk_X509_value(others, index);
+        if (index >= 0 && certificate == leaf) continue;
+        int count = i2d_X509(certificate, NULL);
+        if (count <= 0) return 0;
+        total += 4 + (size_t)count;
+    }
+    return total;
 }
 
-int chttpdns_chain_digest(
-    X509 *leaf, const STACK_OF(X509) *others, const unsigned char *prefix, size_t prefix_count,
-    unsigned char out[32]) {
-    pthread_once(&sha256_once, fetch_sha256);
-    EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    int done = digest != NULL && sha256 != NULL && EVP_DigestInit_ex2(digest, sha256, NULL) == 1
-        && EVP_DigestUpdate(digest, prefix, prefix_count) == 1 && add(digest, leaf);
-    for (int index = 0; done && index < sk_X509_num(others); index++) {
-        X509 *other = sk_X509_value(others, index);
-        if (other != leaf) done = add(digest, other);
+size_t chttpdns_chain_octets(
+    X509 *leaf, const STACK_OF(X509) *others, unsigned char *octets, size_t room) {
+    unsigned char *end = octets;
+    for (int index = -1; index < sk_X509_num(others); index++) {
+        X509 *certificate = index < 0 ? leaf : sk_X509_value(others, index);
+        if (index >= 0 && certificate == leaf) continue;
+        if (room - (size_t)(end - octets) < 4) return 0;
+        unsigned char *length = end;
+        end += 4;
+        int count = i2d_X509(certificate, &end);
+        if (count <= 0) return 0;
+        for (int place = 0; place < 4; place++)
+            length[place] = (unsigned char)(count >> (24 - 8 * place));
     }
-    done = done && EVP_DigestFinal_ex(digest, out, NULL) == 1;
-    EVP_MD_CTX_free(digest);
-    return done;
+    return (size_t)(end - octets);
+}
+
+int chttpdns_are_equal(const void *one, const void *other, size_t count) {
+    return memcmp(one, other, count) == 0;
+}
+
+int chttpdns_certificate_digest(const X509 *certificate, unsigned char digest[32]) {
+    pthread_once(&sha256_once, fetch_sha256);
+    return sha256 != NULL && X509_digest(certificate, sha256, digest, NULL) == 1;
 }
 
 int chttpdns_sha256(const void *octets, size_t count, unsigned char digest[32]) {

@@ -101,6 +101,9 @@ package enum CertificateError: Error, Sendable, Hashable, CustomStringConvertibl
 
 /// The newest entry of OpenSSL's error queue, as text.
 enum LastError {
+    /// Clearing an empty queue takes several times as long as looking into it.
+    static func clear() { if ERR_peek_error() != 0 { ERR_clear_error() } }
+
     static var text: String { text(of: ERR_peek_last_error()) }
 
     /// What it means for a file of PEM or DER, with OpenSSL's own words as the detail.

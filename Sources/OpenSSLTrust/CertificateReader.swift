@@ -133,7 +133,7 @@ package enum CertificateReader {
         guard count > 0, let der else { throw .part("public key cannot be encoded") }
         defer { CRYPTO_free(der, #file, #line) }
         var digest = [UInt8](repeating: 0, count: 32)
-        guard EVP_Digest(der, Int(count), &digest, nil, EVP_sha256(), nil) == 1,
+        guard chttpdns_sha256(der, Int(count), &digest) == 1,
             let pin = Pin(sha256: digest)
         else { throw .part("public key cannot be hashed") }
         return pin
@@ -141,8 +141,7 @@ package enum CertificateReader {
 
     static func fingerprint(_ raw: OpaquePointer) throws(CertificateError) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
-        var count: UInt32 = 32
-        guard X509_digest(raw, EVP_sha256(), &digest, &count) == 1 else {
+        guard chttpdns_certificate_digest(raw, &digest) == 1 else {
             throw .part("octets cannot be hashed")
         }
         return digest

@@ -18,9 +18,6 @@ package struct ChainSettings: Sendable {
     package var policies: [String] = []
 
     package init() {}
-
-    /// Without it OpenSSL finds no policy sufficient. Source: RFC 5280 §4.2.1.4.
-    fileprivate static let anyPolicy = "2.5.29.32.0"
 }
 
 /// Owns one `X509_STORE_CTX`: one verification.
@@ -56,9 +53,7 @@ struct StoreContext: ~Copyable {
         if !settings.policies.isEmpty { flags |= X509_V_FLAG_EXPLICIT_POLICY }
         X509_VERIFY_PARAM_clear_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         guard X509_VERIFY_PARAM_set_flags(parameters, UInt(flags)) == 1,
-            add(
-                settings.policies.isEmpty ? [ChainSettings.anyPolicy] : settings.policies,
-                to: parameters)
+            add(settings.policies, to: parameters)
         else { return false }
         X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: rules.longestPath - 2))
         X509_VERIFY_PARAM_set_auth_level(parameters, settings.securityLevel)
@@ -73,7 +68,13 @@ struct StoreContext: ~Copyable {
         return true
     }
 
+    /// Without any OpenSSL finds no policy sufficient: then it is "any policy". Source: RFC 5280
+    /// §4.2.1.4.
     private func add(_ policies: [String], to parameters: OpaquePointer) -> Bool {
+        if policies.isEmpty {
+            // One of OpenSSL's own objects, which are never freed.
+            return X509_VERIFY_PARAM_add0_policy(parameters, OBJ_nid2obj(NID_any_policy)) == 1
+        }
         for policy in policies {
             guard let object = OBJ_txt2obj(policy, 1) else { return false }
             guard X509_VERIFY_PARAM_add0_policy(parameters, object) == 1 else {

@@ -161,13 +161,14 @@ package struct ChainVerifier: Sendable {
         leaf: OpaquePointer, untrusted: OpaquePointer?, root: OpaquePointer?, time: WallTime
     ) -> Attempt {
         let failed = Attempt(refusal: .outOfMemory, verifyError: X509_V_ERR_UNSPECIFIED)
-        guard let anchors = CertificateStack(root.map { [$0] } ?? []),
+        let anchors = root.flatMap { CertificateStack([$0]) }
+        guard (anchors == nil) == (root == nil),
             let context = StoreContext(store: store, leaf: leaf, untrusted: untrusted),
             context.configure(settings, rules, time: time)
         else { return failed }
         // The stack has to outlive the context, which does not own it.
         defer { withExtendedLifetime(anchors) {} }
-        if root != nil { X509_STORE_CTX_set0_trusted_stack(context.raw, anchors.raw) }
+        if let anchors { X509_STORE_CTX_set0_trusted_stack(context.raw, anchors.raw) }
         let verified = X509_verify_cert(context.raw) == 1
         let error = X509_STORE_CTX_get_error(context.raw)
         guard verified, error == X509_V_OK else {
@@ -178,15 +179,14 @@ package struct ChainVerifier: Sendable {
                     code, depth: X509_STORE_CTX_get_error_depth(context.raw)))
         }
         do {
-            let verified = X509_STORE_CTX_get0_chain(context.raw)
-            let chain = try ChainVerifier.facts(verified)
+            guard let certificates = CertificateStack(verified: context.raw) else {
+                return failed
+            }
+            let chain = try ChainVerifier.facts(certificates.raw)
             if let fault = rules.fault(in: chain, at: time) {
                 return Attempt(
                     refusal: .init(fault), verifyError: X509_V_ERR_APPLICATION_VERIFICATION,
                     isMendable: fault.depth > 0 || fault.isOfPath)
-            }
-            guard let certificates = CertificateStack(ChainVerifier.all(in: verified)) else {
-                return failed
             }
             return Attempt(path: Path(chain: chain, certificates: certificates))
         } catch {
@@ -222,7 +222,7 @@ package struct ChainVerifier: Sendable {
     }
 
     private static func accepts(_ leaf: OpaquePointer, _ host: Host) -> Bool {
-        defer { ERR_clear_error() }
+        defer { LastError.clear() }
         switch host {
         case .name(let name):
             // Without these flags the common name counts where there is no SAN, and
@@ -235,18 +235,17 @@ package struct ChainVerifier: Sendable {
         }
     }
 
-    private static func facts(_ chain: OpaquePointer?) throws(CertificateError)
+    private static func facts(_ chain: OpaquePointer) throws(CertificateError)
         -> [CertificateFacts]
     {
         var facts: [CertificateFacts] = []
-        for raw in all(in: chain) { facts.append(try KnownFacts.facts(of: raw)) }
-        return facts
-    }
-
-    private static func all(in chain: OpaquePointer?) -> [OpaquePointer] {
-        (0..<max(0, chttpdns_certificates_count(chain))).compactMap {
-            chttpdns_certificates_at(chain, $0)
+        let count = max(0, chttpdns_certificates_count(chain))
+        facts.reserveCapacity(Int(count))
+        for index in 0..<count {
+            guard let raw = chttpdns_certificates_at(chain, index) else { continue }
+            facts.append(try KnownFacts.facts(of: raw))
         }
+        return facts
     }
 
     /// What the peer sent, for the message; certificates that cannot be read are left out.

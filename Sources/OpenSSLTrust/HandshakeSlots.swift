@@ -84,8 +84,8 @@ enum Slots {
 /// `argument` is the ``Arming`` that the connection's `SSL_CTX` keeps alive.
 func judgePeer(_ context: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let context, let argument else { return 0 }
-    ERR_clear_error()
-    defer { ERR_clear_error() }
+    LastError.clear()
+    defer { LastError.clear() }
     let arming = Unmanaged<Arming>.fromOpaque(argument).takeUnretainedValue()
     guard
         let slot = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx())
@@ -117,8 +117,8 @@ func judgeStaple(_ connection: OpaquePointer?, _ argument: UnsafeMutableRawPoint
     guard let connection, let argument,
         case .examined(let peer)? = Slots.showing(of: connection)?.extent
     else { return 0 }
-    ERR_clear_error()
-    defer { ERR_clear_error() }
+    LastError.clear()
+    defer { LastError.clear() }
     let arming = Unmanaged<Arming>.fromOpaque(argument).takeUnretainedValue()
     var count = 0
     let octets = chttpdns_connection_staple(connection, &count)

@@ -106,8 +106,8 @@ package final class OpenSSLVerifier: PeerVerifier {
     package func verify(
         leaf: Certificate, intermediates: [Certificate], host: Host, at time: WallTime
     ) throws(TrustFailure) -> VerifiedPeer {
-        ERR_clear_error()
-        defer { ERR_clear_error() }
+        LastError.clear()
+        defer { LastError.clear() }
         guard let untrusted = CertificateStack(intermediates.map(\.raw)) else {
             throw OpenSSLVerifier.outOfMemory(host)
         }
@@ -163,7 +163,9 @@ extension OpenSSLVerifier {
         _ leaf: OpaquePointer, _ untrusted: OpaquePointer?, host: Host, now: WallTime
     ) -> (peer: Result<ExaminedPeer, TrustFailure>, verifyError: Int32) {
         let chains = material.chains(for: host)
-        let key = key(leaf, untrusted, host: host, generation: chains.rootsGeneration)
+        let key =
+            memo.remembers
+            ? key(leaf, untrusted, host: host, generation: chains.rootsGeneration) : nil
         if let key, let known = memo.peer(for: key, now: now) {
             return (.success(known), X509_V_OK)
         }
@@ -173,14 +175,17 @@ extension OpenSSLVerifier {
         }
         if found.evidence.refusal == nil {
             found.evidence.root = chains.origin(of: found.evidence.chain.last)
-            if judge.policy.pins.match(for: host)?.rule != nil {
-                found.evidence.served = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
-            }
         }
         found.evidence.revocation = inspection.revocation
         found.evidence.transparency = inspection.transparency
         found.evidence.commonNames = inspection.commonNames
-        switch provisional(found.evidence, host: host, now: now) {
+        var judged = provisional(found.evidence, host: host, now: now)
+        if judged.isMismatched {
+            // What was sent is for the report alone: it is read only where there is one.
+            found.evidence.served = ChainVerifier.presented(leaf: leaf, untrusted: untrusted)
+            judged = provisional(found.evidence, host: host, now: now)
+        }
+        switch judged {
         case .failure(let failure):
             if found.verifyError != X509_V_OK { return (.failure(failure), found.verifyError) }
             let isName = failure.code == .wrongName || failure.code == .malformedName
@@ -208,7 +213,7 @@ extension OpenSSLVerifier {
         } catch { return .failure(error) }
     }
 
-    /// Nil when OpenSSL refuses to hash: then everything is examined.
+    /// Nil when there is none: then everything is examined.
     private func key(
         _ leaf: OpaquePointer, _ untrusted: OpaquePointer?, host: Host, generation: UInt64
     ) -> VerificationMemo.Key? {
@@ -224,14 +229,22 @@ extension OpenSSLVerifier {
             prefix.append(contentsOf: address.description.utf8)
         }
         prefix.append(0xFF)
-        var digest = [UInt8](repeating: 0, count: 32)
-        let isMade = chttpdns_chain_digest(leaf, untrusted, prefix, prefix.count, &digest) == 1
-        return isMade ? VerificationMemo.Key(digest) : nil
+        return VerificationMemo.Key(prefix: prefix, leaf: leaf, untrusted: untrusted)
     }
 
     private static func outOfMemory(_ host: Host) -> TrustFailure {
         var facts = TrustFailure.Facts(host: host)
         facts.detail = "out of memory"
         return TrustFailure(code: .unexpected, facts: facts)
+    }
+}
+
+extension Result<ProvisionalPeer, TrustFailure> {
+    /// Whether the pins have something to report.
+    fileprivate var isMismatched: Bool {
+        switch self {
+        case .success(let peer): if case .mismatched = peer.pinning { true } else { false }
+        case .failure(let failure): failure.facts.mismatch != nil
+        }
     }
 }

@@ -226,6 +226,12 @@ private struct CertificatePool {
 final class CertificateStack {
     let raw: OpaquePointer
 
+    /// The chain that has been verified; nil when memory is out.
+    init?(verified context: OpaquePointer) {
+        guard let raw = X509_STORE_CTX_get1_chain(context) else { return nil }
+        self.raw = raw
+    }
+
     init?(_ certificates: [OpaquePointer]) {
         guard let raw = chttpdns_certificates_new() else { return nil }
         self.raw = raw

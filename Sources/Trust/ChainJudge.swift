@@ -124,19 +124,24 @@ package struct ChainJudge: Sendable {
     package func examine(
         host: Host, evidence: ChainEvidence, now: WallTime
     ) throws(TrustFailure) -> ProvisionalPeer {
-        let facts = facts(host: host, chain: evidence.chain, now: now)
+        // Made only for a failure.
+        let facts = { self.facts(host: host, chain: evidence.chain, now: now) }
         if let refusal = evidence.refusal {
-            var facts = facts
+            var facts = facts()
             facts.detail = refusal.detail
             throw TrustFailure(code: refusal.code, facts: facts)
         }
-        let validity = try validity(of: evidence.chain, now: now, facts: facts)
-        let matchedName = try name(host: host, evidence: evidence, facts: facts)
+        let dangerous = policy.dangerous.options(for: host)
+        let validity = try validity(
+            of: evidence.chain, now: now, acceptsExpired: dangerous.contains(.acceptsExpired),
+            facts: facts)
+        let matchedName = try name(
+            host: host, evidence: evidence, dangerous: dangerous, facts: facts)
         let pinning = try pinning(host: host, evidence, now: now, facts: facts)
         let transparency = transparency(of: evidence, host: host)
         return ProvisionalPeer(
             evidence, host: host, validity: validity, match: (matchedName, pinning),
-            judge: (fingerprint, transparency, facts.dangerous))
+            judge: (fingerprint, transparency, dangerous))
     }
 
     /// The rules of time stamps and revocation, and the proof.
@@ -151,30 +156,27 @@ package struct ChainJudge: Sendable {
         _ peer: ProvisionalPeer, staple: StapleEvidence, stamps: TransparencyReport? = nil,
         now: WallTime
     ) throws(TrustFailure) -> VerifiedPeer {
-        var facts = facts(host: peer.host, chain: peer.chain, now: now)
+        func failure(_ code: TrustFailure.Code, _ detail: String? = nil) -> TrustFailure {
+            var facts = facts(host: peer.host, chain: peer.chain, now: now)
+            facts.detail = detail
+            return TrustFailure(code: code, facts: facts)
+        }
         guard peer.policy == fingerprint else {
-            facts.detail = "the peer was examined under another policy"
-            throw TrustFailure(code: .policyChanged, facts: facts)
+            throw failure(.policyChanged, "the peer was examined under another policy")
         }
-        guard now <= peer.validity.upperBound || facts.dangerous.contains(.acceptsExpired) else {
-            throw TrustFailure(code: .expired, facts: facts)
-        }
-        guard peer.validity.lowerBound <= now else {
-            throw TrustFailure(code: .notYetValid, facts: facts)
-        }
+        let acceptsExpired = policy.dangerous.options(for: peer.host).contains(.acceptsExpired)
+        guard now <= peer.validity.upperBound || acceptsExpired else { throw failure(.expired) }
+        guard peer.validity.lowerBound <= now else { throw failure(.notYetValid) }
         var peer = peer
         if let stamps, peer.transparency.status == .checked {
             peer.transparency = peer.transparency.adding(stamps)
         }
-        try demandLogs(peer.transparency, facts)
+        if let shortage = shortage(of: peer.transparency) { throw failure(.notLogged, shortage) }
         let report: RevocationReport
         do {
             report = try RevocationJudge.judge(
                 peer.revocation, staple: staple, mode: policy.revocation.mode, now: now)
-        } catch {
-            facts.detail = error.detail
-            throw TrustFailure(code: error.code, facts: facts)
-        }
+        } catch { throw failure(error.code, error.detail) }
         return assert(peer, report)
     }
 
@@ -217,7 +219,10 @@ package struct ChainJudge: Sendable {
         evidence.transparency = peer.transparency
         evidence.commonNames = peer.commonNames
         let held = try examine(host: host, evidence: evidence, now: now)
-        try demandLogs(held.transparency, facts)
+        if let shortage = shortage(of: held.transparency) {
+            facts.detail = shortage
+            throw TrustFailure(code: .notLogged, facts: facts)
+        }
         do { try RevocationJudge.confirm(peer.revocation, now: now) } catch {
             facts.detail = error.detail
             throw TrustFailure(code: error.code, facts: facts)
@@ -234,81 +239,78 @@ package struct ChainJudge: Sendable {
         return evidence.transparency ?? TransparencyReport(status: .notChecked)
     }
 
-    private func demandLogs(
-        _ report: TransparencyReport, _ facts: TrustFailure.Facts
-    ) throws(TrustFailure) {
+    /// What is missing where logs are required.
+    private func shortage(of report: TransparencyReport) -> String? {
         guard case .require(let wanted) = policy.transparency.mode, report.status != .exempt,
             report.logs.count < max(1, wanted)
-        else { return }
-        var facts = facts
-        facts.detail = "\(max(1, wanted)) logs are required: \(report.summary)"
-        throw TrustFailure(code: .notLogged, facts: facts)
+        else { return nil }
+        return "\(max(1, wanted)) logs are required: \(report.summary)"
     }
 
     /// When all are valid. Both ends of a validity period belong to it. Source: RFC 5280 §4.1.2.5.
     ///
     /// One that has ended and may have says nothing of the end; where all have, it is this moment.
     private func validity(
-        of chain: [CertificateFacts], now: WallTime, facts: TrustFailure.Facts
+        of chain: [CertificateFacts], now: WallTime, acceptsExpired: Bool,
+        facts: () -> TrustFailure.Facts
     ) throws(TrustFailure) -> ClosedRange<WallTime> {
         guard var validFrom = chain.first?.notBefore else {
-            throw TrustFailure(code: .noCertificate, facts: facts)
+            throw TrustFailure(code: .noCertificate, facts: facts())
         }
-        let acceptsExpired = facts.dangerous.contains(.acceptsExpired)
         var validUntil: WallTime?
-        for certificate in chain {
-            guard certificate.notBefore <= now else {
-                throw TrustFailure(code: .notYetValid, facts: facts)
+        for depth in chain.indices {
+            let (notBefore, notAfter) = (chain[depth].notBefore, chain[depth].notAfter)
+            guard notBefore <= now else {
+                throw TrustFailure(code: .notYetValid, facts: facts())
             }
-            validFrom = max(validFrom, certificate.notBefore)
-            guard now <= certificate.notAfter else {
-                guard acceptsExpired else { throw TrustFailure(code: .expired, facts: facts) }
+            validFrom = max(validFrom, notBefore)
+            guard now <= notAfter else {
+                guard acceptsExpired else { throw TrustFailure(code: .expired, facts: facts()) }
                 continue
             }
-            validUntil = min(validUntil ?? certificate.notAfter, certificate.notAfter)
+            validUntil = min(validUntil ?? notAfter, notAfter)
         }
         // Both hold `now` between them.
         return validFrom...(validUntil ?? now)
     }
 
     private func name(
-        host: Host, evidence: ChainEvidence, facts: TrustFailure.Facts
+        host: Host, evidence: ChainEvidence, dangerous: [DangerousOptions.Option],
+        facts: () -> TrustFailure.Facts
     ) throws(TrustFailure) -> String {
-        var facts = facts
-        guard let leaf = evidence.chain.first else {
-            throw TrustFailure(code: .noCertificate, facts: facts)
+        func failure(_ code: TrustFailure.Code, _ detail: String? = nil) -> TrustFailure {
+            var facts = facts()
+            facts.detail = detail
+            return TrustFailure(code: code, facts: facts)
         }
+        guard let leaf = evidence.chain.first else { throw failure(.noCertificate) }
         switch matcher.match(host, leaf) {
-        case .malformed(let fault):
-            facts.detail = fault
-            throw TrustFailure(code: .malformedName, facts: facts)
+        case .malformed(let fault): throw failure(.malformedName, fault)
         case .mismatched:
-            guard let name = commonName(host, evidence, leaf, facts) else {
-                throw TrustFailure(code: .wrongName, facts: facts)
-            }
+            guard dangerous.contains(.matchesCommonName),
+                let name = commonName(host, evidence, leaf)
+            else { throw failure(.wrongName) }
             // A name that counts is under the constraints of the authorities like any other.
             var named = leaf
             named.dnsNames = [Array(name.utf8)]
             let chain = [named] + evidence.chain.dropFirst()
             if let fault = ChainRules(profile: policy.profile).constraints(of: chain) {
-                facts.detail = fault.detail
-                throw TrustFailure(code: fault.code, facts: facts)
+                throw failure(fault.code, fault.detail)
             }
             return name
         case .matched(let name):
             guard evidence.libraryAcceptsName else {
-                facts.detail = "OpenSSL's matcher refuses \"\(name)\" for \(host)"
-                throw TrustFailure(code: .wrongName, facts: facts)
+                throw failure(.wrongName, "OpenSSL's matcher refuses \"\(name)\" for \(host)")
             }
             return name
         }
     }
 
     private func pinning(
-        host: Host, _ evidence: ChainEvidence, now: WallTime, facts: TrustFailure.Facts
+        host: Host, _ evidence: ChainEvidence, now: WallTime, facts: () -> TrustFailure.Facts
     ) throws(TrustFailure) -> PinOutcome {
         do { return try policy.pins.outcome(for: host, evidence, now: now) } catch {
-            var facts = facts
+            var facts = facts()
             facts.configuredPins = error.mismatch.rule.sortedPins
             facts.pinPattern = error.mismatch.pattern.description
             facts.mismatch = error.mismatch
@@ -316,13 +318,12 @@ package struct ChainJudge: Sendable {
         }
     }
 
-    /// The subject's one common name, where it is the host and an option lets it count.
+    /// The subject's one common name, where it is the host.
     private func commonName(
-        _ host: Host, _ evidence: ChainEvidence, _ leaf: CertificateFacts,
-        _ facts: TrustFailure.Facts
+        _ host: Host, _ evidence: ChainEvidence, _ leaf: CertificateFacts
     ) -> String? {
-        guard facts.dangerous.contains(.matchesCommonName), leaf.dnsNames.isEmpty,
-            leaf.ipAddresses.isEmpty, evidence.commonNames.count == 1, case .name(let name) = host,
+        guard leaf.dnsNames.isEmpty, leaf.ipAddresses.isEmpty, evidence.commonNames.count == 1,
+            case .name(let name) = host,
             let octets = evidence.commonNames.first,
             let presented = try? HostName(String(decoding: octets, as: UTF8.self)),
             presented == name

@@ -36,9 +36,10 @@ package struct ChainRules: Sendable {
     /// The first rule that the chain breaks: of the single certificates from the leaf up, then of
     /// the chain.
     package func fault(in chain: [CertificateFacts], at now: WallTime) -> ChainFault? {
-        for (depth, certificate) in chain.enumerated() {
+        // By index here and below: a certificate has some thirty parts, all of which a copy retains.
+        for depth in chain.indices {
             let place = ChainRules.place(of: depth, in: chain)
-            if let fault = fault(of: certificate, at: place, now: now) {
+            if let fault = fault(of: chain[depth], at: place, now: now) {
                 return fault.at(depth: depth)
             }
         }
@@ -60,14 +61,13 @@ package struct ChainRules: Sendable {
     /// §7.1.2.2.3.
     private func usage(of chain: [CertificateFacts]) -> ChainFault? {
         guard !usages.contains(.any) else { return nil }
-        let wanted = [.server, .client, .email].filter { usages.contains($0) }
         var deepest = 0
-        for usage in wanted {
-            let broken = chain.enumerated().first { depth, certificate in
-                !allows(usage, certificate.particulars.extendedUsages, isLeaf: depth == 0)
+        for usage in ChainRules.toldApart where usages.contains(usage) {
+            let broken = chain.indices.first { depth in
+                !allows(usage, chain[depth].particulars.extendedUsages, isLeaf: depth == 0)
             }
             guard let broken else { return nil }
-            deepest = max(deepest, broken.offset)
+            deepest = max(deepest, broken)
         }
         let who = deepest == 0 ? "the certificate" : "an authority"
         var fault = ChainFault(
@@ -80,11 +80,15 @@ package struct ChainRules: Sendable {
     /// Whether an authority with these usages may issue for what is wanted.
     package func allowsUsage(of authority: CertificateFacts) -> Bool {
         usages.contains(.any)
-            || [.server, .client, .email].contains { usage in
+            || ChainRules.toldApart.contains { usage in
                 usages.contains(usage)
                     && allows(usage, authority.particulars.extendedUsages, isLeaf: false)
             }
     }
+
+    private static let toldApart: [CertificateParticulars.ExtendedUsages] = [
+        .server, .client, .email,
+    ]
 
     /// "Any" does for an authority; a public server's certificate has to name the usage. Source:
     /// RFC 5280 §4.2.1.12, CA/B BR §7.1.2.7.10.
@@ -99,15 +103,16 @@ package struct ChainRules: Sendable {
     /// Source: RFC 5280 §4.2.1.9, §6.1.4 (l): self-issued certificates do not count.
     private func pathLength(of chain: [CertificateFacts]) -> ChainFault? {
         var authoritiesBelow = 0
-        for (depth, certificate) in chain.enumerated().dropFirst() {
-            let particulars = certificate.particulars
+        for depth in chain.indices.dropFirst() {
             if authoritiesBelow > maximumIntermediates {
                 var fault = ChainFault(
                     .pathTooLong, "more than \(maximumIntermediates) authorities in between")
                 fault.isOfPath = true
                 return fault.at(depth: depth)
             }
-            if let most = particulars.basicConstraints?.pathLength, authoritiesBelow > most {
+            if let most = chain[depth].particulars.basicConstraints?.pathLength,
+                authoritiesBelow > most
+            {
                 var fault = ChainFault(
                     .pathTooLong,
                     "\(authoritiesBelow) authorities below one that allows \(most) "
@@ -115,7 +120,7 @@ package struct ChainRules: Sendable {
                 fault.isOfPath = true
                 return fault.at(depth: depth)
             }
-            if !particulars.isSelfIssued { authoritiesBelow += 1 }
+            if !chain[depth].particulars.isSelfIssued { authoritiesBelow += 1 }
         }
         return nil
     }
@@ -123,8 +128,8 @@ package struct ChainRules: Sendable {
     /// Every authority's constraints hold for all certificates below it, but for self-issued
     /// authorities. Source: RFC 5280 §6.1.3 (b), (c).
     func constraints(of chain: [CertificateFacts]) -> ChainFault? {
-        let constrained = chain.enumerated().dropFirst().compactMap { depth, certificate in
-            certificate.particulars.nameConstraints.map { (depth, $0) }
+        let constrained = chain.indices.dropFirst().compactMap { depth in
+            chain[depth].particulars.nameConstraints.map { (depth, $0) }
         }
         guard let last = constrained.last?.0 else { return nil }
         var work = 0

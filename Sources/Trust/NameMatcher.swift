@@ -43,7 +43,7 @@ package struct NameMatcher: Sendable {
             let reference = Array(name.text.utf8)
             // A label may not end in "-", whoever asks for it. Source: RFC 1123 §2.1, RFC 5890
             // §2.3.1.
-            guard !name.labels.contains(where: { $0.utf8.last == 0x2D }) else { return .mismatched }
+            guard !NameMatcher.endsLabelInHyphen(reference) else { return .mismatched }
             for entry in certificate.dnsNames {
                 let presented = entry.map(NameMatcher.lowered)
                 if presented == reference || isCovered(reference, by: presented) {
@@ -103,6 +103,7 @@ package struct NameMatcher: Sendable {
     }
 
     private static let dot: UInt8 = 0x2E
+    private static let hyphen: UInt8 = 0x2D
     /// Source: RFC 1035 §2.3.4.
     private static let longestName = 255
     /// Because: enough to recognise an entry by.
@@ -113,7 +114,9 @@ package struct NameMatcher: Sendable {
     }
 
     private static func fault(inName octets: [UInt8]) -> String? {
+        var isLabelEmpty = octets.first == dot
         for (index, octet) in octets.enumerated() {
+            if octet == dot, index > 0, octets[index - 1] == dot { isLabelEmpty = true }
             if octet == 0 { return "contains a NUL at octet \(index)" }
             if octet < 0x21 || octet == 0x7F {
                 return "contains a space or control character at octet \(index)"
@@ -121,9 +124,13 @@ package struct NameMatcher: Sendable {
             if octet > 0x7F { return "contains a non-ASCII octet at \(index)" }
         }
         if octets.isEmpty { return "is empty" }
-        let labels = octets.split(separator: dot, omittingEmptySubsequences: false)
         // One empty label at the end is a trailing dot: no match, but no trick either.
-        return labels.dropLast().contains(where: \.isEmpty) ? "has an empty label" : nil
+        return isLabelEmpty ? "has an empty label" : nil
+    }
+
+    private static func endsLabelInHyphen(_ name: [UInt8]) -> Bool {
+        if name.last == hyphen { return true }
+        return zip(name, name.dropFirst()).contains { $0 == hyphen && $1 == dot }
     }
 }
 

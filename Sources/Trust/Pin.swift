@@ -20,6 +20,11 @@ public struct Pin: Sendable, Hashable, Comparable, CustomStringConvertible {
         self.sha256 = try Pin.parsed(text)
     }
 
+    /// A digest is its own hash.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(sha256.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) })
+    }
+
     /// `sha256/` and 44 characters of base64.
     public var description: String { "sha256/" + Base64.encoded(sha256) }
 

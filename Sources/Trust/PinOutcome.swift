@@ -65,8 +65,10 @@ extension PinSet {
         guard let match = match(for: host) else { return .unpinned }
         guard let rule = match.rule else { return .exempt(pattern: match.pattern) }
         let isExpired = rule.isExpired(at: now)
-        let mismatch = PinMismatch(
-            pattern: match.pattern, rule: rule, served: evidence.served, isExpired: isExpired)
+        var mismatch: PinMismatch {
+            PinMismatch(
+                pattern: match.pattern, rule: rule, served: evidence.served, isExpired: isExpired)
+        }
         var onlyReports = rule.enforcement == .reportOnly
         if let expiry = rule.expiry, isExpired {
             switch expiry.then {
@@ -86,8 +88,8 @@ extension PinSet {
                 throw Refusal(code: .userRootRefused, mismatch: mismatch)
             }
         }
-        if let found = evidence.chain.first(where: { rule.pins.contains($0.pin) }) {
-            return .matched(found.pin, pattern: match.pattern)
+        if let depth = evidence.chain.firstIndex(where: { rule.pins.contains($0.pin) }) {
+            return .matched(evidence.chain[depth].pin, pattern: match.pattern)
         }
         if onlyReports { return .mismatched(mismatch) }
         throw Refusal(code: .noPinMatched, mismatch: mismatch)

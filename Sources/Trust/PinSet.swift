@@ -86,9 +86,16 @@ public struct PinSet: Sendable, Hashable {
 
     /// What speaks for `host`; nil when no pattern matches it.
     public func match(for host: Host) -> PinMatch? {
-        let entry = entries.filter { $0.key.matches(host) }
-            .max { $0.key.specificity < $1.key.specificity }
-        return entry.map { PinMatch(pattern: $0.key, rule: $0.value.rule) }
+        let exact = HostPattern(exactly: host)
+        // Nothing is more specific.
+        if let entry = entries[exact] { return PinMatch(pattern: exact, rule: entry.rule) }
+        var best: HostPattern?
+        for pattern in entries.keys where pattern.matches(host) {
+            if let best, best.specificity >= pattern.specificity { continue }
+            best = pattern
+        }
+        guard let best, let entry = entries[best] else { return nil }
+        return PinMatch(pattern: best, rule: entry.rule)
     }
 
     /// The pins for `host`, sorted, and the pattern they are under; nil when it is not pinned.

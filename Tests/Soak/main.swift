@@ -8,6 +8,21 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--laboratory" 
     exit(0)
 }
 
+if CommandLine.arguments.dropFirst() == ["--handshake-laboratory"] {
+    try HandshakeLaboratory().serve()
+    exit(0)
+}
+
+// What is left of handshakes, in place of the load.
+if CommandLine.arguments.count > 1, CommandLine.arguments[1] == "--handshakes" {
+    guard CommandLine.arguments.count == 3, let wanted = Int(CommandLine.arguments[2]), wanted > 0
+    else {
+        print(HandshakeSoak.usage)
+        exit(2)
+    }
+    exit(try await HandshakeSoak.run(wanted) ? 0 : 1)
+}
+
 guard let options = SoakOptions(Array(CommandLine.arguments.dropFirst())) else {
     print(SoakOptions.usage)
     exit(2)

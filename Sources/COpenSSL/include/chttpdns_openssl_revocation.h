@@ -154,11 +154,18 @@ EVP_PKEY *_Nullable chttpdns_private_key(
 /// A slot for application data on certificates.
 int chttpdns_certificate_index(CRYPTO_EX_dup *_Nullable duplicate, CRYPTO_EX_free *_Nullable release);
 
-/// SHA-256 over `prefix`, then each certificate's DER after its length: `leaf`, then `others` but for
-/// `leaf` itself. 1, or 0 when OpenSSL refuses.
-int chttpdns_chain_digest(
-    X509 *_Nonnull leaf, const STACK_OF(X509) *_Nullable others,
-    const unsigned char *_Nonnull prefix, size_t prefix_count, unsigned char digest[_Nonnull 32]);
+/// How many octets ``chttpdns_chain_octets`` writes; 0 when OpenSSL refuses.
+size_t chttpdns_chain_count(X509 *_Nonnull leaf, const STACK_OF(X509) *_Nullable others);
+/// Each certificate's DER after its length in four octets: `leaf`, then `others` but for `leaf` itself.
+/// `room` is their count. How many were written; 0 when OpenSSL refuses.
+size_t chttpdns_chain_octets(
+    X509 *_Nonnull leaf, const STACK_OF(X509) *_Nullable others, unsigned char *_Nonnull octets,
+    size_t room);
+/// Whether two runs of octets are the same; for such as are no secret. 1 or 0.
+int chttpdns_are_equal(const void *_Nonnull one, const void *_Nonnull other, size_t count);
+/// SHA-256 of a certificate's DER. 1 or 0.
+int chttpdns_certificate_digest(
+    const X509 *_Nonnull certificate, unsigned char digest[_Nonnull 32]);
 /// SHA-256 of octets. 1 or 0.
 int chttpdns_sha256(
     const void *_Nonnull octets, size_t count, unsigned char digest[_Nonnull 32]);

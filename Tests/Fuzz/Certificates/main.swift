@@ -1,3 +1,4 @@
+internal import FuzzLoop
 internal import HTTPDNSNames
 internal import HTTPDNSOpenSSLTrust
 internal import HTTPDNSTrust
@@ -46,19 +47,10 @@ private func values(_ octets: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
     return values
 }
 
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>,
-    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 /// What SwiftPM starts in place of `main`.
 @_cdecl("CertificatesFuzz_main")
 public func fuzzMain(
     _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> CInt {
-    var count = count
-    var arguments = arguments
-    return runFuzzer(&count, &arguments, fuzzOneInput)
+    FuzzLoop.run(count, arguments, fuzzOneInput)
 }

@@ -1,3 +1,4 @@
+internal import FuzzLoop
 internal import HTTPDNSPinPolicy
 internal import HTTPDNSTrust
 
@@ -27,19 +28,10 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>,
-    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 /// What SwiftPM starts in place of `main`.
 @_cdecl("PinPolicyFuzz_main")
 public func fuzzMain(
     _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> CInt {
-    var count = count
-    var arguments = arguments
-    return runFuzzer(&count, &arguments, fuzzOneInput)
+    FuzzLoop.run(count, arguments, fuzzOneInput)
 }

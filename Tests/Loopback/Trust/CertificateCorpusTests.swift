@@ -27,6 +27,6 @@ import Testing
             let place = ChainRules.Place.authority(isAnchor: false)
             _ = rules.fault(of: facts, at: place, now: facts.notAfter)
         }
-        #expect(read >= 5)
+        #expect(read >= 20)
     }
 }
