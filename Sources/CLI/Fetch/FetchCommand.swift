@@ -27,7 +27,7 @@ extension Command {
         options: [
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .verifyPin, .include,
             .noFollow, .maxRedirects, .timeout, .json, .verbose, .config,
-        ] + OptionRule.fetchTrust + ResolverArguments.options,
+        ] + OptionRule.fetchProxy + OptionRule.fetchTrust + ResolverArguments.options,
         details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
@@ -55,6 +55,10 @@ extension Command {
             that says its servers always staple is refused without a good staple, unless --revocation
             off. --cert is shown to the URL's own host, after it has proved itself, if it asks.
 
+            Without --proxy none is used, whatever the environment says. A proxy is told the host's
+            name, and resolves it itself: the request is then not rewritten, and said not to be. TLS is
+            the origin's, through the proxy, and nothing is sent before the origin has proved itself.
+
             Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
             from the start of that hop, total from the start of all.
 
@@ -64,6 +68,7 @@ extension Command {
               httpdns fetch https://shop.example/ --resolve shop.example:192.0.2.7 --cacert ca.pem
               httpdns fetch https://shop.example/ --pin sha256/… --json
               httpdns fetch https://api.example/ --cert me.pem --key me.key --revocation required
+              httpdns fetch https://shop.example/ --proxy socks5://127.0.0.1:9050 --verbose
               httpdns fetch https://api.example/v1 -d '{"a":1}' -H 'Content-Type: application/json'
 
             error.code with --json, besides those of lookup and of the verdict (wrong_name,
