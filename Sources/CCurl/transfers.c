@@ -43,6 +43,10 @@ CURLcode httpdns_curl_set_callbacks(
     if (callbacks.tls_context) {
         PAIR(CURLOPT_SSL_CTX_FUNCTION, CURLOPT_SSL_CTX_DATA, callbacks.tls_context);
     }
+    if (callbacks.log) {
+        PAIR(CURLOPT_DEBUGFUNCTION, CURLOPT_DEBUGDATA, callbacks.log);
+        SET(CURLOPT_VERBOSE, 1L);
+    }
 #undef PAIR
 #undef SET
     return CURLE_OK;

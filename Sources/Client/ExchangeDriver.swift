@@ -58,10 +58,14 @@ final class ExchangeDriver: RunningExchange {
         alarms = client.resolver.alarms
         deadline =
             request.limits.total.map { client.resolver.clock.now().adding($0) } ?? .distantFuture
-        let settings = ExchangeMachine.Settings(
+        var settings = ExchangeMachine.Settings(
             hasBody: request.body.isPresent, canReplayBody: request.body.canReplay,
             followsRedirects: request.followsRedirects, redirects: request.redirects,
             toASCII: client.parts.toASCII)
+        if let fallback = client.parts.systemFallback {
+            settings.allowsSystem = fallback.allows
+        }
+        settings.proxies = request.proxies ?? client.parts.proxies
         state = Locked(State(machine: ExchangeMachine(request.head, settings: settings)))
     }
 
@@ -100,10 +104,13 @@ final class ExchangeDriver: RunningExchange {
 
     private func perform(_ action: ExchangeMachine.Action) {
         switch action {
-        case .resolve(let host): resolve(host)
+        case .resolve(let host): resolve(host, with: client.resolver)
+        case .refresh(let host): resolve(host, with: client.resolver, use: .refresh)
+        case .resolveBySystem(let host):
+            resolve(host, with: client.parts.systemFallback?.resolver ?? client.resolver)
         case .stopResolving: state.withLock { $0.lookup }?.stop()
-        case .transfer(let head, let route, let sendsBody):
-            transfer(head, over: route, sendsBody: sendsBody)
+        case .transfer(let head, let route, let sendsBody, let freshly, let path):
+            transfer(head, over: route, sendsBody: sendsBody, freshly: freshly, via: path)
         case .cancelTransfer: cancelTransfer()
         case .storeCookies(let lines, let url):
             if request.usesCookies { cookies.store(lines, from: url) }
@@ -136,10 +143,10 @@ final class ExchangeDriver: RunningExchange {
         observer.exchange(ended: result)
     }
 
-    private func resolve(_ host: Host) {
+    private func resolve(_ host: Host, with resolver: Resolver, use: CacheUse = .normal) {
         let left = Duration.milliseconds(deadline.millisecondsLeft(from: clock.now()))
-        let lookup = client.resolver.startResolving(
-            host, patience: min(request.limits.resolve, left)
+        let lookup = resolver.startResolving(
+            host, patience: min(request.limits.resolve, left), use: use
         ) { result in
             switch result {
             case .success(let host): self.step { $0.machine.resolved(host, now: $1) }
@@ -191,27 +198,24 @@ extension ExchangeDriver.State {
 
 // The transfer of one hop
 extension ExchangeDriver {
-    private func transfer(_ head: RequestHead, over route: Route, sendsBody: Bool) {
-        let fields: HTTPFields
-        do {
-            let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
-            fields = try HostRewriter().fields(of: head, cookies: value)
-        } catch {
+    private func transfer(
+        _ head: RequestHead, over route: Route, sendsBody: Bool, freshly: Bool, via path: ProxyPath?
+    ) {
+        var wire: TransportRequest
+        do { wire = try self.wire(head, over: route, sendsBody: sendsBody) } catch {
             step { $0.machine.unsendable(error, now: $1) }
             return
         }
-        var wire = TransportRequest(
-            origin: head.url.origin, route: route, method: head.method, target: head.url.target,
-            fields: fields, body: sendsBody ? request.body : .none,
-            verifier: verifier, limits: limits(), version: client.parts.version)
-        wire.decodesContent = !fields.contains("Accept-Encoding")
+        wire.needsFreshConnection = freshly
+        wire.via = path
         let generation = state.withLock { state in
             // A cancel that came since the last transfer ended is for this one: it stays noted.
             state.generation &+= 1
             state.isResumePending = false
             state.isHeldBack = false
             state.transfer = nil
-            state.feedback = RouteFeedback(head.url.origin, route)
+            // The route to a proxy says nothing of the origin's addresses.
+            state.feedback = path == nil ? RouteFeedback(head.url.origin, route) : nil
             return state.generation
         }
         if sendsBody, case .stream(let source) = request.body,
@@ -234,12 +238,34 @@ extension ExchangeDriver {
         if isUnwanted { transfer.cancel() } else if resumes { transfer.resume() }
     }
 
+    private func wire(
+        _ head: RequestHead, over route: Route, sendsBody: Bool
+    ) throws(RewriteFault) -> TransportRequest {
+        let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
+        let fields = try HostRewriter().fields(of: head, cookies: value)
+        var body = sendsBody ? request.body : .none
+        let promised = try RequestFraming.promisedLength(fields, of: body)
+        if let promised, case .stream(let source) = body {
+            body = .stream(MeasuredSource(source, length: promised))
+        }
+        var wire = TransportRequest(
+            origin: head.url.origin, route: route, method: head.method, target: head.url.target,
+            fields: fields, body: body,
+            verifier: verifier, limits: limits(), version: client.parts.version)
+        wire.decodesContent = !fields.contains("Accept-Encoding")
+        wire.expectsContinue = request.expectsContinue
+        return wire
+    }
+
     private func limits() -> TransportLimits {
         var limits = TransportLimits()
         limits.deadline = deadline
         limits.connectMilliseconds = request.limits.connect.wholeMilliseconds
         limits.idleMilliseconds = request.limits.idle.wholeMilliseconds
         limits.maximumBodyOctets = request.limits.maximumBodyOctets
+        limits.maximumHeadOctets = request.limits.maximumHeadOctets
+        limits.maximumExpansion = request.limits.maximumExpansion
+        limits.maximumDecodedOctets = request.limits.maximumDecodedOctets
         return limits
     }
 
@@ -289,6 +315,14 @@ extension ExchangeDriver {
                 host: hop.url.origin.host, port: hop.url.origin.port, address: address,
                 giver: hop.resolution?.source.resolver, mismatch: mismatch, chain: chain,
                 refusal: refusal))
+    }
+
+    fileprivate func mayRepeat(
+        _ generation: UInt64, after loss: RequestLoss, _ remote: IPAddress?
+    ) -> Bool {
+        state.withLock {
+            $0.generation == generation && $0.machine.mayRepeat(after: loss, remote: remote)
+        }
     }
 
     fileprivate func received(_ generation: UInt64, _ head: ResponseHead) {
@@ -344,6 +378,10 @@ private final class TransferListener: TransferObserver {
 
     func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts) {
         driver.verified(generation, peer, connection)
+    }
+
+    func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool {
+        driver.mayRepeat(generation, after: loss, remote?.address)
     }
 
     func received(_ head: ResponseHead) { driver.received(generation, head) }

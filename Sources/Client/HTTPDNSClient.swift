@@ -30,6 +30,10 @@ public final class HTTPDNSClient: Sendable {
         package var version: HTTPVersion
         /// Is told of peers without a pinned key; nil: nobody.
         package var pinObserver: (any PinObserver)?
+        /// Who is asked for a host that nobody else knows, and for which; nil: nobody.
+        package var systemFallback: SystemFallbackPart?
+        /// Through which proxies, where a request does not say.
+        package var proxies = ProxyPolicy.none
 
         package init(
             transport: Transport, verifier: any PeerVerifier, cookies: any CookieKeeper,
@@ -42,6 +46,17 @@ public final class HTTPDNSClient: Sendable {
             self.cookies = cookies
             self.toASCII = toASCII
             self.version = version
+        }
+    }
+
+    /// The system's resolver, and for which hosts it may be asked.
+    package struct SystemFallbackPart: Sendable {
+        package let allows: @Sendable (Host) -> Bool
+        let resolver: Resolver
+
+        package init(allows: @escaping @Sendable (Host) -> Bool, resolver: Resolver) {
+            self.allows = allows
+            self.resolver = resolver
         }
     }
 

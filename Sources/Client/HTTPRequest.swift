@@ -10,6 +10,13 @@ public struct HTTPRequest: Sendable {
     public var redirects = RedirectRules()
     /// Send cookies of the client's jar and keep those of the response.
     public var usesCookies = true
+    /// Ask the server with `Expect: 100-continue` whether it wants the body before that is sent; on
+    /// HTTP/1.1 only.
+    ///
+    /// Off: servers that do not know it cost a second each time.
+    public var expectsContinue = false
+    /// Through which proxies; nil: as the client does otherwise.
+    public var proxies: ProxyPolicy?
 
     public init(
         _ method: HTTPMethod = .get, _ url: HTTPURL, fields: HTTPFields = HTTPFields(),
@@ -32,6 +39,20 @@ public struct ExchangeLimits: Sendable, Hashable {
     public var idle: Duration = .seconds(60)
     /// Body octets as delivered, after decoding; nil for no limit.
     public var maximumBodyOctets: Int64?
+    /// Header sections of one hop, interim ones and trailers included.
+    ///
+    /// Because: what common servers take from clients is 8 to 64 KiB, and cookies are many.
+    public var maximumHeadOctets = 262_144
+    /// How many times its size on the wire a coded body (gzip, deflate, br, zstd) may have when it is
+    /// decoded, beyond the first 16 MiB.
+    ///
+    /// Because: text seldom shrinks to less than a fiftieth; what is made to fill memories does to a
+    /// thousandth.
+    public var maximumExpansion = 200
+    /// Octets of a coded body after decoding, whatever its size on the wire.
+    ///
+    /// Because: 4 GiB is more than any document, and what is larger is not compressed on the fly.
+    public var maximumDecodedOctets: Int64 = 4_294_967_296
 
     public init() {}
 }

@@ -43,7 +43,9 @@ extension TransportFailure {
         case .cannotConnect, .handshakeFailed: .unreachable
         case .untrusted: .untrusted
         case .timedOut(phase: .connect): .timedOut
-        case .timedOut, .connectionLost, .malformedResponse, .headTooLarge, .bodyTooLarge,
+        case .timedOut, .connectionLost, .requestLost, .malformedResponse, .headTooLarge,
+            .bodyTooLarge,
+            .bodyExpandsTooFar,
             .bodySourceFailed, .cancelled, .unavailable, .unexpected:
             nil
         }

@@ -8,25 +8,36 @@ package import HTTPDNSTrust
 ///
 ///     idle ─ start ─▶ resolving ─ resolved ─▶ connecting ─ head ─▶ delivering ─▶ receiving ─▶ ended
 ///                         ▲                    │      ▲      │          ▲
-///                         │     untrusted, next address      │ a redirect: the caller is asked
-///                         │                    └──────┘      ▼          │
+///                         │        lost, next address ┤      │ a redirect: the caller is asked
+///                         │                    │ 421  │      ▼          │
+///                         │                    └▶ leaving    │          │
 ///                         └─── transfer over ─── draining ◀── asking ───┘
 ///
 /// Rules (everything that changes the state lives in this file):
 /// 1. Every hop goes through resolution and verification; nothing is carried over from the one before
 ///    but the fields that ``RedirectRules`` lets pass.
-/// 2. An address whose peer did not prove the origin is never tried again; another is, because no octet
-///    of the request was sent. When none is left, the trust failure is what the caller sees.
+/// 2. An address whose peer did not prove the origin is never tried again in its hop; another is,
+///    because no octet of the request was sent. When none is left, the trust failure is what the caller
+///    sees.
+///    Whether a request of which something was sent goes out again is for ``RetryRules`` to say.
 /// 3. While a transfer runs, the exchange ends only when the transfer has said that it is over, and
 ///    while the caller is being handed the head, everything else waits: so what it is told comes in
 ///    order, one thing at a time.
 /// 4. A late event (of a transfer or lookup that no longer counts) is ignored.
+/// 5. Addresses of a kept answer that all failed are asked for once more, past the cache: the host may
+///    have moved. The system is asked only where the caller allows it, and after everybody else.
 package struct ExchangeMachine: Sendable {
     package enum Action: Sendable, Hashable {
         case resolve(Host)
+        /// The same past what is kept; answered like ``resolve(_:)``.
+        case refresh(Host)
+        /// The same by the system; answered like ``resolve(_:)``.
+        case resolveBySystem(Host)
         case stopResolving
-        /// Send the request; the address goes into the route and nowhere else.
-        case transfer(RequestHead, Route, sendsBody: Bool)
+        /// Send the request; the address goes into the route and nowhere else. `freshly`: on a
+        /// connection of its own; `via`: the route is that to a proxy.
+        case transfer(
+            RequestHead, Route, sendsBody: Bool, freshly: Bool = false, via: ProxyPath? = nil)
         case cancelTransfer
         /// Keep these `Set-Cookie` lines under the logical URL.
         case storeCookies([String], from: HTTPURL)
@@ -57,6 +68,9 @@ package struct ExchangeMachine: Sendable {
         /// The caller is asked about a redirect, while the transfer may run or be over.
         /// Valid: redirectAnswered, finished, stopped.
         case asking(RedirectOffer, over: TransferResult?)
+        /// The answer is not wanted; the request goes out again once its transfer is over.
+        /// Valid: finished, stopped.
+        case leaving(RoutePlan)
         /// The redirect's own body is read away before the next hop. Valid: finished, stopped.
         case draining(RedirectStep)
         /// The caller is being handed the head; a stop and the end of the transfer wait.
@@ -79,6 +93,13 @@ package struct ExchangeMachine: Sendable {
     private let rules: RedirectRules
     private let follows: Bool
     private let toASCII: DomainToASCII
+    private let allowsSystem: @Sendable (Host) -> Bool
+    /// Of the hop that runs.
+    private var tally = RetryRules.Tally()
+    private let proxies: ProxyPolicy
+    /// Of the hop that runs, and which addresses it may be told to connect to.
+    private var proxy: Proxy?
+    private var targets: [IPAddress] = []
     private var report = ExchangeReport()
     /// The most telling failure of any address so far.
     private var headline: ExchangeFailure.Cause?
@@ -92,6 +113,8 @@ package struct ExchangeMachine: Sendable {
         rules = settings.redirects
         follows = settings.followsRedirects
         toASCII = settings.toASCII
+        allowsSystem = settings.allowsSystem
+        proxies = settings.proxies
     }
 
     /// What is fixed for the whole exchange.
@@ -101,6 +124,9 @@ package struct ExchangeMachine: Sendable {
         package var followsRedirects: Bool
         package var redirects: RedirectRules
         package var toASCII: DomainToASCII
+        /// Whether the system may be asked for that host when nobody else has an answer.
+        package var allowsSystem: @Sendable (Host) -> Bool = { _ in false }
+        package var proxies = ProxyPolicy.none
 
         package init(
             hasBody: Bool, canReplayBody: Bool, followsRedirects: Bool = true,
@@ -136,12 +162,17 @@ package struct ExchangeMachine: Sendable {
     package mutating func resolved(_ host: ResolvedHost, now: Monotonic) -> [Action] {
         guard case .resolving = state else { return [] }
         let took = milliseconds(since: hopStartedAt, now)
-        note {
-            $0.resolution = host
-            $0.resolveMilliseconds = took
+        note { $0.resolveMilliseconds = took }
+        if asksForOrigin { note { $0.resolution = host } }
+        if let proxy, asksForOrigin {
+            targets = host.addresses
+            return [.resolve(proxy.host)]
         }
-        return connect(RoutePlan(addresses: host.addresses, port: head.url.origin.port), now: now)
-            ?? end(.unexpected("a resolution without addresses"), now: now)
+        let plan = RoutePlan(
+            addresses: host.addresses, port: proxy?.port ?? head.url.origin.port,
+            without: tally.excluded)
+        return connect(plan, now: now)
+            ?? end(headline ?? .unexpected("a resolution without addresses"), now: now)
     }
 
     package mutating func resolutionFailed(
@@ -150,7 +181,15 @@ package struct ExchangeMachine: Sendable {
         guard case .resolving = state else { return [] }
         let took = milliseconds(since: hopStartedAt, now)
         note { $0.resolveMilliseconds = took }
-        return end(.notResolved(failure), now: now)
+        let host = head.url.origin.host
+        let isFirst = report.hops.last?.systemFallback == nil && headline == nil
+        if isFirst, asksForOrigin, failure.leavesTheHostOpen, allowsSystem(host) {
+            note { $0.systemFallback = failure }
+            return [.resolveBySystem(host)]
+        }
+        // Addresses that failed say more than that nobody knows others.
+        let told = report.hops.last?.systemFallback ?? failure
+        return end(headline ?? .notResolved(told), now: now)
     }
 
     /// The request cannot be put on the wire as it is.
@@ -172,11 +211,20 @@ package struct ExchangeMachine: Sendable {
             $0.remote = connection.remote
             $0.isReusedConnection = connection.isReused
             $0.tlsVersion = connection.tlsVersion
+            $0.isResumedSession = connection.isResumed
         }
     }
 
+    /// The request was let out on a connection that is gone; true lets it out once more.
+    package mutating func mayRepeat(after loss: RequestLoss, remote: IPAddress?) -> Bool {
+        guard case .connecting = state, retryRules.repeats(after: loss, tally) else { return false }
+        tally.repeats += 1
+        noteAttempt(.requestLost(loss, RetryRules.text(loss)), at: remote)
+        return true
+    }
+
     package mutating func received(_ response: ResponseHead) -> [Action] {
-        guard case .connecting = state else { return [] }
+        guard case .connecting(let plan) = state else { return [] }
         note {
             $0.status = response.status
             $0.version = response.version
@@ -186,6 +234,12 @@ package struct ExchangeMachine: Sendable {
         let cookies = response.fields.all("Set-Cookie")
         let stored: [Action] =
             cookies.isEmpty ? [] : [.storeCookies(cookies, from: head.url)]
+        if response.status == RetryRules.misdirectedStatus, retryRules.retriesMisdirected(tally) {
+            tally.wasMisdirected = true
+            noteMisdirection()
+            state = .leaving(plan)
+            return stored + [.cancelTransfer]
+        }
         return stored + judge(response)
     }
 
@@ -222,8 +276,7 @@ package struct ExchangeMachine: Sendable {
         _ result: TransferResult, remote: IPAddress?, now: Monotonic
     ) -> [Action] {
         if case .success(let facts) = result {
-            let timings = timings(facts)
-            note { $0.timings = timings }
+            note { $0.timings = ExchangeReport.Timings(facts) }
         }
         switch state {
         case .idle, .resolving, .ended:
@@ -241,6 +294,9 @@ package struct ExchangeMachine: Sendable {
             return []
         case .draining(let step):
             return hop(step, now: now)
+        case .leaving(let plan):
+            return connect(plan, now: now, freshly: true)
+                ?? end(.unexpected("a route without addresses"), now: now)
         case .receiving:
             return close(result, now: now)
         case .ending(let cause):
@@ -260,6 +316,10 @@ package struct ExchangeMachine: Sendable {
         case .delivering(nil, let over):
             state = .delivering(stop: cause, over: over)
             return over == nil ? [.cancelTransfer] : []
+        case .leaving:
+            // Its transfer is being ended already.
+            state = .ending(cause)
+            return []
         case .connecting, .asking, .draining, .receiving:
             state = .ending(cause)
             return [.cancelTransfer]
@@ -271,15 +331,31 @@ package struct ExchangeMachine: Sendable {
 extension ExchangeMachine {
     private mutating func beginHop(now: Monotonic) -> [Action] {
         hopStartedAt = now
-        report.hops.append(ExchangeReport.Hop(url: head.url))
+        tally = RetryRules.Tally()
+        headline = nil
+        proxy = proxies.proxy(for: head.url.origin)
+        targets = []
+        report.hops.append(ExchangeReport.Hop(url: head.url, proxy: proxy))
         state = .resolving
-        return [.resolve(head.url.origin.host)]
+        return [
+            .resolve(asksForOrigin ? head.url.origin.host : proxy?.host ?? head.url.origin.host)
+        ]
     }
 
-    private mutating func connect(_ plan: RoutePlan, now: Monotonic) -> [Action]? {
+    /// What is resolved is the origin: a proxy that is told names spares us that.
+    private var asksForOrigin: Bool {
+        guard let proxy else { return true }
+        return proxy.target == .address && targets.isEmpty
+    }
+
+    private mutating func connect(
+        _ plan: RoutePlan, now: Monotonic, freshly: Bool = false
+    ) -> [Action]? {
         guard let route = plan.route else { return nil }
         state = .connecting(plan)
-        return [.transfer(head, route, sendsBody: sendsBody)]
+        tally.transfers += 1
+        let path = proxy.map { ProxyPath(proxy: $0, address: targets.first) }
+        return [.transfer(head, route, sendsBody: sendsBody, freshly: freshly, via: path)]
     }
 
     private mutating func judge(_ response: ResponseHead) -> [Action] {
@@ -314,25 +390,47 @@ extension ExchangeMachine {
         return beginHop(now: now)
     }
 
-    /// The next address after one that could not be trusted; anything else ends the exchange.
+    /// Another address or another connection after a transfer that gave no head; else the end.
     private mutating func retry(
         _ plan: RoutePlan, after failure: TransportFailure, remote: IPAddress?, now: Monotonic
     ) -> [Action] {
-        let cause = cause(of: failure)
+        let cause = ExchangeFailure.Cause(failure)
         let isTelling = headline.map { cause.rank >= $0.rank } ?? true
         if isTelling { headline = cause }
-        var plan = plan
-        note {
-            $0.attempts.append(
-                RouteAttempt(
-                    address: remote, label: failure.label,
-                    message: ExchangeFailure(cause, url: $0.url, report: ExchangeReport())
-                        .description))
+        noteAttempt(failure, at: remote)
+        if case .requestLost(let loss, _) = failure {
+            guard retryRules.repeats(after: loss, tally), retryRules.hasRoom(tally) else {
+                return end(cause, now: now)
+            }
+            tally.repeats += 1
+            return connect(plan, now: now, freshly: true) ?? end(cause, now: now)
         }
-        guard failure.provesNothingWasSent, let remote, plan.exclude(remote),
-            let next = connect(plan, now: now)
-        else { return end(headline ?? cause, now: now) }
-        return next
+        guard failure.provesNothingWasSent else { return end(headline ?? cause, now: now) }
+        if targets.count > 1, retryRules.hasRoom(tally) {
+            targets.removeFirst()
+            return connect(plan, now: now) ?? end(headline ?? cause, now: now)
+        }
+        var plan = plan
+        if let remote {
+            // One that was not planned must not lead to a second try of the rest.
+            guard plan.exclude(remote) else { return end(headline ?? cause, now: now) }
+            tally.excluded.insert(remote)
+            if retryRules.hasRoom(tally), let next = connect(plan, now: now) { return next }
+        } else {
+            tally.excluded.formUnion(plan.addresses)
+        }
+        return refresh() ?? end(headline ?? cause, now: now)
+    }
+
+    /// Asks for the addresses once more when all that were kept have failed.
+    private mutating func refresh() -> [Action]? {
+        guard proxy == nil, !tally.wasRefreshed, retryRules.hasRoom(tally),
+            report.hops.last?.resolution?.isCached == true, case .name = head.url.origin.host
+        else { return nil }
+        tally.wasRefreshed = true
+        note { $0.wasRefreshed = true }
+        state = .resolving
+        return [.refresh(head.url.origin.host)]
     }
 
     private mutating func end(_ cause: ExchangeFailure.Cause, now: Monotonic) -> [Action] {
@@ -341,7 +439,7 @@ extension ExchangeMachine {
     }
 
     private mutating func close(_ result: TransferResult, now: Monotonic) -> [Action] {
-        if case .failure(let failure) = result { return end(cause(of: failure), now: now) }
+        if case .failure(let failure) = result { return end(.init(failure), now: now) }
         state = .ended
         return [.finish(closed(now))]
     }
@@ -355,6 +453,32 @@ extension ExchangeMachine {
 
 // Bookkeeping
 extension ExchangeMachine {
+    private var retryRules: RetryRules {
+        RetryRules(
+            isIdempotent: head.method.isIdempotent, canReplay: !sendsBody || canReplayBody)
+    }
+
+    private mutating func noteAttempt(_ failure: TransportFailure, at remote: IPAddress?) {
+        note {
+            $0.attempts.append(
+                RouteAttempt(
+                    address: remote, label: failure.label,
+                    message: ExchangeFailure(.init(failure), url: $0.url, report: ExchangeReport())
+                        .description))
+        }
+    }
+
+    private mutating func noteMisdirection() {
+        note {
+            $0.attempts.append(
+                RouteAttempt(
+                    address: $0.remote?.address, label: "misdirected",
+                    message:
+                        "\($0.url): the server says that it is not the one for this host on that "
+                        + "connection (421); the request goes out once more on a fresh one"))
+        }
+    }
+
     private mutating func note(_ change: (inout ExchangeReport.Hop) -> Void) {
         guard !report.hops.isEmpty else { return }
         change(&report.hops[report.hops.count - 1])
@@ -362,34 +486,5 @@ extension ExchangeMachine {
 
     private func milliseconds(since start: Monotonic, _ now: Monotonic) -> Double {
         Double(now.nanoseconds - start.nanoseconds) / 1_000_000
-    }
-
-    private func timings(_ facts: TransferFacts) -> ExchangeReport.Timings {
-        var timings = ExchangeReport.Timings()
-        timings.connected = facts.connectedMilliseconds
-        timings.secured = facts.securedMilliseconds
-        timings.firstByte = facts.firstByteMilliseconds
-        timings.total = facts.totalMilliseconds
-        timings.sentOctets = facts.sentOctets
-        timings.receivedOctets = facts.receivedOctets
-        return timings
-    }
-
-    private func cause(of failure: TransportFailure) -> ExchangeFailure.Cause {
-        switch failure {
-        case .cannotConnect(let why): .cannotConnect(why)
-        case .untrusted(let trust): .untrusted(trust)
-        case .handshakeFailed(let why): .handshakeFailed(why)
-        case .timedOut(let phase): .timedOut(waitingFor: phase.rawValue)
-        case .connectionLost(let why, let hadResponse):
-            .connectionLost(why, hadResponse: hadResponse)
-        case .malformedResponse(let why): .malformedResponse(why)
-        case .headTooLarge: .headTooLarge
-        case .bodyTooLarge: .bodyTooLarge
-        case .bodySourceFailed(let why): .bodySourceFailed(why)
-        case .cancelled: .cancelled
-        case .unavailable(let why): .unavailable(why)
-        case .unexpected(let why): .unexpected(why)
-        }
     }
 }

@@ -25,15 +25,33 @@ public struct ExchangeReport: Sendable, Hashable {
         public internal(set) var peer: VerifiedPeer?
         public internal(set) var isReusedConnection = false
         public internal(set) var tlsVersion: String?
+        /// The connection went on with the TLS session of an earlier one, whose certificate was judged
+        /// anew.
+        public internal(set) var isResumedSession = false
         /// 100...999; nil when no response came.
         public internal(set) var status: Int?
         public internal(set) var version: HTTPVersion?
         /// From the start of the hop's transfer; nil for what did not happen.
         public internal(set) var timings = Timings()
         /// Addresses that were tried in vain, and why, in order.
+        /// So are requests that were lost and sent again.
         public internal(set) var attempts: [RouteAttempt] = []
+        /// The host was looked up a second time, past what was kept, because no address of the first
+        /// answer could be reached.
+        public internal(set) var wasRefreshed = false
+        /// Why the system was asked after all, where it was.
+        public internal(set) var systemFallback: ResolutionFailure?
 
-        init(url: HTTPURL) { self.url = url }
+        /// The proxy that the connection went through; ``remote`` is its address then.
+        public let proxy: Proxy?
+
+        /// The request went to an address that the resolver gave; false when a proxy was given the name.
+        public var isRewritten: Bool { proxy?.target != .name }
+
+        init(url: HTTPURL, proxy: Proxy? = nil) {
+            self.url = url
+            self.proxy = proxy
+        }
     }
 
     /// Milliseconds from the start of a hop's transfer.
@@ -49,14 +67,25 @@ public struct ExchangeReport: Sendable, Hashable {
         /// Octets on the wire, heads and bodies.
         public internal(set) var sentOctets: Int64 = 0
         public internal(set) var receivedOctets: Int64 = 0
+
+        init() {}
+
+        init(_ facts: TransferFacts) {
+            connected = facts.connectedMilliseconds
+            secured = facts.securedMilliseconds
+            firstByte = facts.firstByteMilliseconds
+            total = facts.totalMilliseconds
+            sentOctets = facts.sentOctets
+            receivedOctets = facts.receivedOctets
+        }
     }
 }
 
-/// One address that did not lead to a response.
+/// One address, or one connection, that did not lead to the response.
 public struct RouteAttempt: Sendable, Hashable {
     /// Nil when the transport could not say which of the route's addresses it was.
     public let address: IPAddress?
-    /// A bounded label: `untrusted`, `cannot_connect` …
+    /// A bounded label: `wrong_name`, `cannot_connect`, `stale_connection`, `misdirected` …
     public let label: String
     /// The whole message.
     public let message: String
@@ -93,6 +122,8 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         case malformedResponse(String)
         case headTooLarge
         case bodyTooLarge
+        /// A coded body grows further than allowed when it is decoded: a decompression bomb.
+        case bodyExpandsTooFar(String)
         case bodySourceFailed(String)
         /// A redirect asks for the body again, and it cannot be read twice.
         case bodyNotReplayable(to: HTTPURL)
@@ -104,6 +135,27 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         case unavailable(String)
         /// A fault of ours: a bug to report.
         case unexpected(String)
+
+        init(_ failure: TransportFailure) {
+            self =
+                switch failure {
+                case .cannotConnect(let why): .cannotConnect(why)
+                case .untrusted(let trust): .untrusted(trust)
+                case .handshakeFailed(let why): .handshakeFailed(why)
+                case .timedOut(let phase): .timedOut(waitingFor: phase.rawValue)
+                case .connectionLost(let why, let hadResponse):
+                    .connectionLost(why, hadResponse: hadResponse)
+                case .requestLost(_, let why): .connectionLost(why, hadResponse: false)
+                case .malformedResponse(let why): .malformedResponse(why)
+                case .headTooLarge: .headTooLarge
+                case .bodyTooLarge: .bodyTooLarge
+                case .bodyExpandsTooFar(let how): .bodyExpandsTooFar(how)
+                case .bodySourceFailed(let why): .bodySourceFailed(why)
+                case .cancelled: .cancelled
+                case .unavailable(let why): .unavailable(why)
+                case .unexpected(let why): .unexpected(why)
+                }
+        }
 
         /// How much it tells among the failures of several addresses: a peer that did not prove its
         /// name before one that broke the handshake, and that before an address that was merely dead.
@@ -128,6 +180,7 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         case .malformedResponse: "malformed_response"
         case .headTooLarge: "head_too_large"
         case .bodyTooLarge: "body_too_large"
+        case .bodyExpandsTooFar: "body_expands_too_far"
         case .bodySourceFailed: "body_source_failed"
         case .bodyNotReplayable: "body_not_replayable"
         case .redirectRefused: "redirect_refused"
@@ -150,6 +203,7 @@ extension ExchangeFailure: CustomStringConvertible {
 
     /// Which address it happened at, and who gave it.
     private func route(_ hop: ExchangeReport.Hop) -> String? {
+        if let proxy = hop.proxy { return "through the proxy \(proxy)" }
         guard let resolution = hop.resolution, resolution.source.transport != .literal else {
             return nil
         }
@@ -176,6 +230,7 @@ extension ExchangeFailure: CustomStringConvertible {
         case .malformedResponse(let why): "the response breaks HTTP: \(why)"
         case .headTooLarge: "the response's header section is larger than allowed"
         case .bodyTooLarge: "the response's body is larger than allowed"
+        case .bodyExpandsTooFar(let how): "the response's body expands too far: \(how)"
         case .bodySourceFailed(let why): "the request's body could not be read: \(why)"
         case .bodyNotReplayable(let url):
             "the server redirects to \(url) and wants the body again, but the body is a stream "

@@ -123,6 +123,10 @@ public enum RewriteFault: Error, Sendable, Hashable {
     case unusableUserinfo
     /// The given cookies hold a control character.
     case unusableCookies
+    /// The caller set a `Content-Length` that is not that of the body.
+    case lengthDiffers(given: String)
+    /// The caller set a `Transfer-Encoding` other than `chunked`, or one beside a `Content-Length`.
+    case transferCoding(String)
 
     /// Text of a caller, short and without control characters.
     static func printable(_ text: String) -> String {
@@ -143,6 +147,12 @@ extension RewriteFault: CustomStringConvertible {
         case .unusableUserinfo:
             "the URL's user has a colon, or its user or password a control character, which Basic "
                 + "credentials cannot carry; set Authorization yourself"
+        case .lengthDiffers(let given):
+            "the request sets Content-Length to \"\(given)\", which is not the length of its body; "
+                + "leave the field out: it follows from the body"
+        case .transferCoding(let coding):
+            "the request sets Transfer-Encoding to \"\(coding)\", which is not sent; leave the field "
+                + "out, and a body of unknown length goes out in chunks"
         case .unusableCookies: "the cookies hold a control character; a Cookie field cannot"
         }
     }

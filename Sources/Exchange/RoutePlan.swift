@@ -9,9 +9,12 @@ package struct RoutePlan: Sendable, Hashable {
     private let port: Port
     private var left: [IPAddress]
 
-    package init(addresses: [IPAddress], port: Port) {
+    /// Those that are still in.
+    var addresses: [IPAddress] { left }
+
+    package init(addresses: [IPAddress], port: Port, without excluded: Set<IPAddress> = []) {
         self.port = port
-        left = addresses
+        left = addresses.filter { !excluded.contains($0) }
     }
 
     /// Where to connect next; nil when every address is out.

@@ -7,6 +7,8 @@ package struct ConnectionFacts: Sendable, Hashable {
     package var remote: Endpoint
     package var isReused: Bool
     package var tlsVersion: String?
+    /// TLS went on with a session of an earlier connection.
+    package var isResumed = false
 
     package init(remote: Endpoint, isReused: Bool, tlsVersion: String? = nil) {
         self.remote = remote
@@ -43,10 +45,14 @@ package enum TransportFailure: Error, Sendable, Hashable {
     case timedOut(phase: Phase)
     /// The connection broke; `hadResponse` when a head had come (then the body is short).
     case connectionLost(String, hadResponse: Bool)
+    /// The request was let out, and is lost; see ``RequestLoss``. No octet of a response came.
+    case requestLost(RequestLoss, String)
     /// The peer broke HTTP; the text says how.
     case malformedResponse(String)
     case headTooLarge
     case bodyTooLarge
+    /// A coded body grows without end when it is decoded.
+    case bodyExpandsTooFar(String)
     /// The request's own body source broke.
     case bodySourceFailed(String)
     case cancelled
@@ -67,9 +73,12 @@ package enum TransportFailure: Error, Sendable, Hashable {
         case .handshakeFailed: "handshake_failed"
         case .timedOut: "timed_out"
         case .connectionLost: "connection_lost"
+        case .requestLost(.unprocessed, _): "not_processed"
+        case .requestLost(.stale, _): "stale_connection"
         case .malformedResponse: "malformed_response"
         case .headTooLarge: "head_too_large"
         case .bodyTooLarge: "body_too_large"
+        case .bodyExpandsTooFar: "body_expands_too_far"
         case .bodySourceFailed: "body_source_failed"
         case .cancelled: "cancelled"
         case .unavailable: "unavailable"

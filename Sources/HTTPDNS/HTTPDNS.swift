@@ -38,7 +38,8 @@ public struct HTTPDNS: Sendable {
     ///
     /// - Throws: ``SetupFault``: a resolver or trust setting that cannot work.
     public init(_ configuration: HTTPDNSConfiguration = HTTPDNSConfiguration()) throws(SetupFault) {
-        let transport = Transport()
+        let transport = Transport(configuration.connections)
+        let policy = Locked(configuration.trust)
         reporter = PinReporter(configuration.pinReports)
         resolverJudge = ResolverJudge(
             try ResolverFactory.verifier(configuration.resolverTrust), reporter: reporter)
@@ -52,12 +53,16 @@ public struct HTTPDNS: Sendable {
             cookies: cookieBox,
             toASCII: { (text) throws(NameError) in try IDNA.toASCII(text) },
             isPublicSuffix: isPublicSuffix, version: configuration.highestVersion)
+        parts.proxies = configuration.proxies
+        if !configuration.systemFallback.isNever {
+            parts.systemFallback = HTTPDNS.fallback(configuration, policy)
+        }
         let sender = HTTPDNSClient(resolver: resolver, parts: parts)
         reporter.send(with: sender)
         parts.pinObserver = reporter
         client = HTTPDNSClient(resolver: resolver, parts: parts)
         reportSender = sender
-        policy = Locked(configuration.trust)
+        self.policy = policy
         follower = configuration.followsNetwork ? NetworkFollower(resolver) : nil
         for line in configuration.trust.dangerous.lines { configuration.report?(line) }
         for line in configuration.resolverTrust.dangerous.lines {
@@ -170,6 +175,18 @@ public struct HTTPDNS: Sendable {
     /// What became of mismatches of pins so far.
     public var pinReportCounts: PinReportCounts { reporter.counts }
 
+    private static func fallback(
+        _ configuration: HTTPDNSConfiguration, _ policy: Locked<TrustPolicy>
+    ) -> HTTPDNSClient.SystemFallbackPart {
+        let rule = configuration.systemFallback
+        var options = ResolverOptions()
+        options.families = configuration.resolverOptions.families
+        options.addressPolicy = configuration.resolverOptions.addressPolicy
+        return HTTPDNSClient.SystemFallbackPart(
+            allows: { host in rule.allows(host, pins: policy.withLock { $0.pins }) },
+            resolver: Resolver(sources: [SystemBackend()], options: options))
+    }
+
     private static func resolver(
         _ configuration: HTTPDNSConfiguration, _ transport: Transport, _ judge: ResolverJudge
     ) throws(SetupFault) -> Resolver {
@@ -224,6 +241,14 @@ public struct HTTPDNSConfiguration: Sendable {
     /// A file that keeps answers over a restart, of mode 0600; made when it is missing. What goes wrong
     /// with it is told as ``ResolverEvent/storeFailed(_:)`` and costs no lookup. Nil: none.
     public var storePath: String?
+    /// Whether, and for whom, the system is asked when all sources have failed.
+    public var systemFallback = SystemFallback()
+    /// Through which proxies origins are reached, unless a request says otherwise; resolvers are always
+    /// connected to directly. No proxy of the environment is used but by
+    /// ``ProxyPolicy/ofEnvironment()``.
+    public var proxies = ProxyPolicy.none
+    /// How connections to origins are kept.
+    public var connections = ConnectionOptions()
     /// Answers from the system's hosts file first, as all programs on the machine do.
     public var usesHostsFile = true
     /// The cookies to begin with: of an earlier run, say; see ``CookieJar/init(netscape:)``.

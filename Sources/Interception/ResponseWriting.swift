@@ -65,6 +65,7 @@ extension ExchangeFailure {
         case .connectionLost: .networkConnectionLost
         case .malformedResponse, .headTooLarge: .badServerResponse
         case .bodyTooLarge: .dataLengthExceedsMaximum
+        case .bodyExpandsTooFar: .cannotDecodeContentData
         case .bodySourceFailed, .bodyNotReplayable: .requestBodyStreamExhausted
         case .redirectRefused(.tooMany): .httpTooManyRedirects
         case .redirectRefused(.downgrade): .appTransportSecurityRequiresSecureConnection

@@ -107,6 +107,16 @@ public enum ResolutionFailure: Error, Sendable, Hashable {
     /// No source answered.
     case failed(LookupFailure)
 
+    /// Nobody has said that the host has no address: another source might know.
+    package var leavesTheHostOpen: Bool {
+        switch self {
+        case .negative(let answer):
+            if case .serverFailure = answer.outcome { true } else { false }
+        case .failed(.cancelled): false
+        case .failed: true
+        }
+    }
+
     /// A bounded label, safe in metrics and JSON.
     public var label: String {
         switch self {

@@ -7,14 +7,17 @@ internal import HTTPDNSTrust
 final class Arming: Sendable {
     let verifier: OpenSSLVerifier
     let host: Host
+    /// Nil: no session is kept, and none is gone on with.
+    let sessionKey: SessionStore.Key?
     let onVerdict: @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
 
     init(
-        verifier: OpenSSLVerifier, host: Host,
+        verifier: OpenSSLVerifier, host: Host, resuming scope: ResumptionScope?,
         onVerdict: @escaping @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
     ) {
         self.verifier = verifier
         self.host = host
+        sessionKey = scope.map { SessionStore.Key(host: host, scope: $0) }
         self.onVerdict = onVerdict
     }
 }
@@ -25,12 +28,20 @@ final class Showing: Sendable {
     enum Extent {
         case examined(ExaminedPeer)
         case proved(VerifiedPeer)
+        /// A session of an earlier connection is offered; its peer had stapled this.
+        case offered(staple: [UInt8])
     }
 
     let extent: Extent
-    let farewell = Farewell()
+    /// What the peer has stapled, for whoever goes on with the session.
+    let staple: [UInt8]
+    let farewell: Farewell
 
-    init(_ extent: Extent) { self.extent = extent }
+    init(_ extent: Extent, staple: [UInt8] = [], farewell: Farewell = Farewell()) {
+        self.extent = extent
+        self.staple = staple
+        self.farewell = farewell
+    }
 
     var peer: VerifiedPeer? {
         if case .proved(let peer) = extent { peer } else { nil }
@@ -71,6 +82,12 @@ enum Slots {
         }
         if let old { Unmanaged<AnyObject>.fromOpaque(old).release() }
         return true
+    }
+
+    static func arming(of connection: OpaquePointer) -> Arming? {
+        SSL_get_SSL_CTX(connection).flatMap { SSL_CTX_get_ex_data($0, context) }.map {
+            Unmanaged<Arming>.fromOpaque($0).takeUnretainedValue()
+        }
     }
 
     static func showing(of connection: OpaquePointer) -> Showing? {
@@ -114,20 +131,22 @@ func judgePeer(_ context: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) 
 /// Called by OpenSSL once in each handshake, after the certificates and before our side says that it is
 /// done, whether a staple came or not; on the transport's thread; must not block.
 func judgeStaple(_ connection: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
-    guard let connection, let argument,
-        case .examined(let peer)? = Slots.showing(of: connection)?.extent
-    else { return 0 }
+    guard let connection, let argument else { return 0 }
     LastError.clear()
     defer { LastError.clear() }
     let arming = Unmanaged<Arming>.fromOpaque(argument).takeUnretainedValue()
+    // TLS 1.3 asks in resumed handshakes, too, where nothing is shown.
+    if SSL_session_reused(connection) == 1 { return judgeResumed(connection, arming) }
+    guard case .examined(let peer)? = Slots.showing(of: connection)?.extent else { return 0 }
     var count = 0
     let octets = chttpdns_connection_staple(connection, &count)
-    let verdict = arming.verifier.concluded(
-        peer, stapled: UnsafeBufferPointer(start: octets, count: octets == nil ? 0 : count),
-        on: connection)
+    let stapled = UnsafeBufferPointer(start: octets, count: octets == nil ? 0 : count)
+    let verdict = arming.verifier.concluded(peer, stapled: stapled, on: connection)
     var accepted = false
     switch verdict {
-    case .success(let peer): accepted = Slots.keep(Showing(.proved(peer)), in: connection)
+    case .success(let peer):
+        let kept = arming.sessionKey == nil ? [] : Array(stapled)
+        accepted = Slots.keep(Showing(.proved(peer), staple: kept), in: connection)
     case .failure(let failure):
         let code =
             switch failure.code {
@@ -141,14 +160,50 @@ func judgeStaple(_ connection: OpaquePointer?, _ argument: UnsafeMutableRawPoint
     return accepted ? 1 : 0
 }
 
+private func judgeResumed(_ connection: OpaquePointer, _ arming: Arming) -> Int32 {
+    do throws(TrustFailure) {
+        _ = try arming.verifier.proofOfResumed(connection, host: arming.host)
+        return 1
+    } catch {
+        arming.onVerdict(.failure(error))
+        return 0
+    }
+}
+
+/// Called by OpenSSL when a connection has a session to give, on the transport's thread; must not block.
+/// 1 takes the session over.
+func keepSession(_ connection: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
+    guard let connection, let session, let arming = Slots.arming(of: connection),
+        let key = arming.sessionKey, let showing = Slots.showing(of: connection),
+        showing.peer != nil, SSL_SESSION_is_resumable(session) == 1
+    else { return 0 }
+    arming.verifier.keep(TLSSession(owning: session), staple: showing.staple, for: key)
+    return 1
+}
+
 /// Called by OpenSSL at each step of a connection, on the transport's thread; must not block.
-///
+func watch(_ connection: OpaquePointer?, _ step: Int32, _ alert: Int32) {
+    guard let connection else { return }
+    if step & SSL_CB_HANDSHAKE_START != 0 { return offerSession(connection) }
+    noteFarewell(connection, step, alert)
+}
+
+/// Before our first message: later no session would be offered any more.
+private func offerSession(_ connection: OpaquePointer) {
+    guard SSL_is_init_finished(connection) == 0, Slots.showing(of: connection) == nil,
+        let arming = Slots.arming(of: connection), let key = arming.sessionKey
+    else { return }
+    LastError.clear()
+    defer { LastError.clear() }
+    arming.verifier.offerSession(to: connection, key)
+}
+
 /// libcurl takes an end without `close_notify` for an end like any other. The attack: cut a body short
 /// that only the end of its connection ends.
-func noteFarewell(_ connection: OpaquePointer?, _ step: Int32, _ alert: Int32) {
+private func noteFarewell(_ connection: OpaquePointer, _ step: Int32, _ alert: Int32) {
     let isAlertRead = step & SSL_CB_READ_ALERT == SSL_CB_READ_ALERT
     // The lower octet is the alert's description, the upper one its level.
-    guard isAlertRead, alert & 0xFF == SSL_AD_CLOSE_NOTIFY, let connection else { return }
+    guard isAlertRead, alert & 0xFF == SSL_AD_CLOSE_NOTIFY else { return }
     Slots.showing(of: connection)?.farewell.note()
 }
 

@@ -14,6 +14,7 @@ package final class OpenSSLVerifier: PeerVerifier {
     private let material: PolicyMaterial
     private let clock: any WallSource
     private let memo: VerificationMemo
+    private let sessions = SessionStore()
     /// Names the policy in the memo: a digest, since the fingerprint may hold all roots as text.
     private let policyDigest: [UInt8]
     /// Whether peers are asked for more than certificates; then nothing is proved before that is judged.
@@ -61,34 +62,60 @@ package final class OpenSSLVerifier: PeerVerifier {
         sslContext: UnsafeMutableRawPointer, for host: Host,
         onVerdict: @escaping @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
     ) -> Bool {
-        ERR_clear_error()
-        defer { ERR_clear_error() }
-        let context = OpaquePointer(sslContext)
+        arm(
+            OpaquePointer(sslContext),
+            Arming(verifier: self, host: host, resuming: nil, onVerdict: onVerdict))
+    }
+
+    package func arm(
+        sslContext: UnsafeMutableRawPointer, for host: Host, resuming scope: ResumptionScope,
+        onVerdict: @escaping @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
+    ) -> Bool {
+        arm(
+            OpaquePointer(sslContext),
+            // The stamps of a handshake are not in its session.
+            Arming(
+                verifier: self, host: host, resuming: asksStamps(of: host) ? nil : scope,
+                onVerdict: onVerdict))
+    }
+
+    private func arm(_ context: OpaquePointer, _ arming: Arming) -> Bool {
+        LastError.clear()
+        defer { LastError.clear() }
         let minimum = judge.policy.minimumTLS == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
-        let arming = Arming(verifier: self, host: host, onVerdict: onVerdict)
         guard Slots.context >= 0, Slots.connection >= 0,
             chttpdns_context_set_minimum_version(context, minimum) == 1,
             Slots.keep(arming, in: context)
         else { return false }
-        chttpdns_context_forget_sessions(context)
+        if arming.sessionKey == nil {
+            chttpdns_context_forget_sessions(context)
+        } else {
+            chttpdns_context_remember_sessions(context, keepSession)
+        }
         // Source: RFC 9113 §9.2.1, for HTTP/2; no request of ours needs one in HTTP/1.1 either.
         chttpdns_context_refuse_renegotiation(context)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
-        SSL_CTX_set_info_callback(context, noteFarewell)
+        SSL_CTX_set_info_callback(context, watch)
         let argument = Unmanaged.passUnretained(arming).toOpaque()
         SSL_CTX_set_cert_verify_callback(context, judgePeer, argument)
         // Time stamps may come in a staple as well.
-        if asksMore(of: host), chttpdns_context_ask_staple(context, judgeStaple, argument) != 1 {
+        if asksMore(of: arming.host),
+            chttpdns_context_ask_staple(context, judgeStaple, argument) != 1
+        {
             return false
         }
-        if asksStamps(of: host), chttpdns_context_ask_stamps(context) != 1 { return false }
-        return material.credential(for: host)?.arm(context) ?? true
+        if asksStamps(of: arming.host), chttpdns_context_ask_stamps(context) != 1 { return false }
+        return material.credential(for: arming.host)?.arm(context) ?? true
     }
 
     package func proof(
         ssl: UnsafeMutableRawPointer, for host: Host
     ) throws(TrustFailure) -> VerifiedPeer {
-        guard let peer = Slots.showing(of: OpaquePointer(ssl))?.peer else {
+        let connection = OpaquePointer(ssl)
+        if SSL_session_reused(connection) == 1, Slots.showing(of: connection)?.peer == nil {
+            return try proofOfResumed(connection, host: host)
+        }
+        guard let peer = Slots.showing(of: connection)?.peer else {
             var facts = TrustFailure.Facts(host: host)
             facts.detail = "no certificate was verified on this connection"
             throw TrustFailure(code: .policyChanged, facts: facts)
@@ -154,6 +181,71 @@ package final class OpenSSLVerifier: PeerVerifier {
                 try judge.conclude(
                     peer.provisional, staple: staple, stamps: stamps, now: clock.now()))
         } catch { return .failure(error) }
+    }
+}
+
+// Sessions that are gone on with
+extension OpenSSLVerifier {
+    package func isResumed(ssl: UnsafeMutableRawPointer) -> Bool {
+        SSL_session_reused(OpaquePointer(ssl)) == 1
+    }
+
+    func keep(_ session: TLSSession, staple: [UInt8], for key: SessionStore.Key) {
+        sessions.keep(session, staple: staple, for: key, now: clock.now())
+    }
+
+    /// Offers the youngest session whose certificate would be accepted if it were shown now.
+    func offerSession(to connection: OpaquePointer, _ key: SessionStore.Key) {
+        guard let kept = sessions.take(for: key, now: clock.now()),
+            SSL_set_session(connection, kept.session.raw) == 1
+        else { return }
+        switch judgedSession(of: connection, host: key.host, staple: kept.staple) {
+        case .success:
+            if Slots.keep(Showing(.offered(staple: kept.staple)), in: connection) { return }
+        case .failure: sessions.forget(key)
+        }
+        // A full handshake then, which says what is wrong.
+        SSL_set_session(connection, nil)
+    }
+
+    /// The proof of a connection that goes on with a session: its certificate is judged as if it were
+    /// shown now. The attack: a session from before a pin was changed, or a certificate ran out.
+    func proofOfResumed(
+        _ connection: OpaquePointer, host: Host
+    ) throws(TrustFailure) -> VerifiedPeer {
+        LastError.clear()
+        defer { LastError.clear() }
+        guard let showing = Slots.showing(of: connection),
+            case .offered(let staple) = showing.extent,
+            Slots.arming(of: connection)?.verifier.fingerprint == fingerprint
+        else {
+            var facts = TrustFailure.Facts(host: host)
+            facts.detail = "the connection goes on with a session of another policy"
+            throw TrustFailure(code: .policyChanged, facts: facts)
+        }
+        let peer = try judgedSession(of: connection, host: host, staple: staple).get()
+        let proved = Showing(.proved(peer), staple: staple, farewell: showing.farewell)
+        guard Slots.keep(proved, in: connection) else { throw OpenSSLVerifier.outOfMemory(host) }
+        return peer
+    }
+
+    /// What the certificates of the connection's session are worth at this moment.
+    private func judgedSession(
+        of connection: OpaquePointer, host: Host, staple: [UInt8]
+    ) -> Result<VerifiedPeer, TrustFailure> {
+        let now = clock.now()
+        guard let leaf = SSL_get0_peer_certificate(connection) else {
+            var facts = TrustFailure.Facts(host: host)
+            facts.detail = "the session holds no certificate"
+            return .failure(TrustFailure(code: .noCertificate, facts: facts))
+        }
+        let untrusted = SSL_get_peer_cert_chain(connection)
+        return examined(leaf, untrusted, host: host, now: now).peer.flatMap { peer in
+            guard asksMore(of: host) else { return concluded(peer, staple: .notAsked) }
+            return staple.withUnsafeBufferPointer {
+                concluded(peer, staple: peer.staple($0, now: now))
+            }
+        }
     }
 }
 

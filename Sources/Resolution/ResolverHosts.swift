@@ -111,8 +111,11 @@ final class GatheringDriver: Stoppable {
 
 extension Resolver {
     /// Starts finding a host's addresses; `deliver` is called once, possibly before this returns.
+    ///
+    /// - Parameter use: `.refresh` asks past what is kept.
     package func startResolving(
         _ host: Host, families: Set<IPAddress.Family>? = nil, patience: Duration? = nil,
+        use: CacheUse = .normal,
         deliver: @escaping @Sendable (Result<ResolvedHost, ResolutionFailure>) -> Void
     ) -> (any Stoppable)? {
         let families = families ?? options.families
@@ -134,7 +137,9 @@ extension Resolver {
             let driver = GatheringDriver(
                 name, families: families, limit: limit, resolver: self, deliver: deliver)
             for family in [IPAddress.Family.ipv6, .ipv4] where families.contains(family) {
-                let work = startLookup(.addresses(of: name, family), patience: patience) {
+                let work = startLookup(
+                    .addresses(of: name, family), patience: patience, use: use
+                ) {
                     driver.answered(family, $0)
                 }
                 driver.add(work)

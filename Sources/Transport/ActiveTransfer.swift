@@ -30,9 +30,24 @@ final class ActiveTransfer {
     private(set) var isBodyPaused = false
     private var head: HeadReader
     private var isCleared = false
+    /// The connection that the request was let out on.
+    private var passage: Passage?
+    /// libcurl makes another connection for a request that was let out already.
+    private var isMovingOn = false
+    /// The peer has refused the stream of the request.
+    private var isStreamRefused = false
     private var farewell: (any PeerFarewell)?
     private var bodyOctets: Int64 = 0
+    /// The body is decoded on its way to the observer.
+    private var isCoded = false
+    /// 417: libcurl sends the request once more, without its `Expect`.
+    private var isExpectationRefused = false
     private let verdict = Locked<TrustFailure?>(nil)
+
+    private struct Passage {
+        let remote: Endpoint
+        let wasKept: Bool
+    }
 
     init(
         id: TransferID, request: TransportRequest, observer: any TransferObserver,
@@ -81,10 +96,22 @@ final class ActiveTransfer {
         Ending(
             code: code,
             text: easy.explanation(of: code).replacing(
-                lines.name, with: request.origin.host.uriText),
+                lines.name, with: (request.via?.proxy.host ?? request.origin.host).uriText),
             scheme: request.origin.scheme, isCleared: isCleared, hasHead: head.isComplete,
-            mayBeCut: mayBeCut,
+            mayBeCut: mayBeCut, loss: loss,
+            proxyAnswer: request.via == nil ? 0 : easy.long(CURLINFO_HTTP_CONNECTCODE),
             refusal: verdict.withLock { $0 }, host: request.origin.host)
+    }
+
+    /// What became of a request that was let out and has no response; nil where nothing better is
+    /// known than that the connection broke.
+    ///
+    /// Source: curl 7.88 to 8.15, transfer.c, `Curl_retry_request`: a request goes out again by itself
+    /// when its stream was refused, or when a kept connection gave no octet.
+    private var loss: RequestLoss? {
+        guard let passage, !head.hasBegun else { return nil }
+        if isStreamRefused || (isMovingOn && !passage.wasKept) { return .unprocessed }
+        return passage.wasKept ? .stale : nil
     }
 
     /// The body ended with a TLS connection whose end nobody can tell from one that was forced.
@@ -142,7 +169,8 @@ extension ActiveTransfer {
     /// The second assert on where we connect: an address that is not of the route is refused here even
     /// if libcurl came by it.
     func permits(_ octets: [UInt8], port: UInt16) -> IPAddress? {
-        planned(octets, port: port)?.address
+        isMovingOn = passage != nil
+        return planned(octets, port: port)?.address
     }
 
     func arm(tlsContext: UnsafeMutableRawPointer) -> Bool {
@@ -150,7 +178,10 @@ extension ActiveTransfer {
         guard let verifier = request.verifier else { return false }
         let verdict = verdict
         verdict.withLock { $0 = nil }
-        let isArmed = verifier.arm(sslContext: tlsContext, for: request.origin.host) { result in
+        let scope = ResumptionScope(port: request.origin.port, network: route.network)
+        let isArmed = verifier.arm(
+            sslContext: tlsContext, for: request.origin.host, resuming: scope
+        ) { result in
             if case .failure(let refusal) = result { verdict.withLock { $0 = refusal } }
         }
         if !isArmed {
@@ -170,6 +201,7 @@ extension ActiveTransfer {
             return false
         }
         var facts = ConnectionFacts(remote: remote, isReused: isReused)
+        guard mayGoOut() else { return false }
         var peer: VerifiedPeer?
         if request.origin.scheme == .https {
             guard let ssl = httpdns_curl_get_ssl(easy.raw), let verifier = request.verifier else {
@@ -181,13 +213,40 @@ extension ActiveTransfer {
                 return false
             }
             farewell = verifier.farewell(ssl: ssl)
+            facts.isResumed = verifier.isResumed(ssl: ssl)
             facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
         }
         isCleared = true
+        passage = Passage(remote: remote, wasKept: facts.isReused)
+        isMovingOn = false
+        isStreamRefused = false
         timers.heard()
         observer.verified(peer, connection: facts)
         return !control.isCancelled
     }
+
+    /// libcurl brings a request a second time when it holds the first one for lost, whatever its method.
+    private func mayGoOut() -> Bool {
+        if isExpectationRefused {
+            isExpectationRefused = false
+            return true
+        }
+        guard let passage, !head.isComplete else { return true }
+        isMovingOn = true
+        guard let loss, observer.mayRepeat(after: loss, sentTo: passage.remote) else {
+            record(lost)
+            return false
+        }
+        return true
+    }
+
+    private var lost: TransportFailure {
+        let text = "the connection was given up before an octet of a response came"
+        return loss.map { .requestLost($0, text) } ?? .connectionLost(text, hadResponse: false)
+    }
+
+    /// The peer has said that it did not look at the request.
+    func noteRefusal() { isStreamRefused = true }
 
     /// False ends the exchange.
     func received(headLine line: UnsafeRawBufferPointer) -> Bool {
@@ -196,6 +255,13 @@ extension ActiveTransfer {
         do {
             guard case .final(let status, let version, let fields) = try head.read(line: line)
             else { return true }
+            // Source: RFC 9110 §10.1.1, §15.5.18.
+            if status == 417, request.expectsContinue, !upload.hasBegun, version != .http2 {
+                isExpectationRefused = true
+                head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
+                return true
+            }
+            isCoded = request.decodesContent && fields.contains("Content-Encoding")
             let url = HTTPURL(origin: request.origin, target: request.target)
             observer.received(
                 ResponseHead(url: url, status: status, version: version, fields: fields))
@@ -217,6 +283,7 @@ extension ActiveTransfer {
         timers.heard()
         guard !control.isCancelled, isCleared else { return .end }
         if isBodyPaused { return .pause }
+        if isExpectationRefused { return .taken }
         guard head.isComplete else {
             record(.malformedResponse("a body came without a final response head"))
             return .end
@@ -227,9 +294,33 @@ extension ActiveTransfer {
             record(.bodyTooLarge)
             return .end
         }
+        if isCoded, bodyOctets > ActiveTransfer.freeExpansionOctets, let excess = excess() {
+            record(.bodyExpandsTooFar(excess))
+            return .end
+        }
         if observer.received(body: body) == .pause { isBodyPaused = true }
         return control.isCancelled ? .end : .taken
     }
+
+    /// What is too much of a body that is decoded; nil while it is not. The attack: some kilobytes that
+    /// become gigabytes in the memory of whoever collects them.
+    private func excess() -> String? {
+        let limits = request.limits
+        if bodyOctets > limits.maximumDecodedOctets {
+            return "more than \(limits.maximumDecodedOctets) octets"
+        }
+        // libcurl counts a chunk after it was handed out.
+        let (wire, factor) = (easy.offset(CURLINFO_SIZE_DOWNLOAD_T), Int64(limits.maximumExpansion))
+        let received = wire + ActiveTransfer.uncountedOctets
+        let (most, isHuge) = received.multipliedReportingOverflow(by: max(1, factor))
+        guard !isHuge, bodyOctets > most else { return nil }
+        return "\(bodyOctets) octets out of \(wire)"
+    }
+
+    /// Because: what small machines have in memory anyway; below it no ratio is judged.
+    private static let freeExpansionOctets: Int64 = 16 * 1_024 * 1_024
+    /// Because: libcurl reads at most so much before it counts (its default buffer).
+    private static let uncountedOctets: Int64 = 16 * 1_024
 
     /// The octets put into `buffer`, or one of libcurl's signals.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {

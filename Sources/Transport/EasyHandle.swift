@@ -96,9 +96,12 @@ struct MultiHandle: ~Copyable {
     let raw: UnsafeMutableRawPointer
 
     /// Nil when memory is short.
-    init?() {
+    init?(perHost: Int?) {
         guard let raw = httpdns_curl_multi_init() else { return nil }
         self.raw = raw
+        if let perHost {
+            httpdns_curl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, perHost))
+        }
         httpdns_curl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, MultiHandle.idleConnections)
     }
 

@@ -18,7 +18,8 @@ final class Engine {
     private let mailbox: Mailbox
     private let multi: MultiHandle
     private let clock = SystemMonotonicClock()
-    private var routes = RouteRegistry()
+    private let options: ConnectionOptions
+    private var routes: RouteRegistry
     /// Part of each route's key, so that what was made before a change is not found again.
     private var network: UInt64 = 0
     private var transfers: [TransferID: ActiveTransfer] = [:]
@@ -28,8 +29,11 @@ final class Engine {
     private var idleSince: Monotonic
 
     private init(
-        _ mailbox: Mailbox, _ multi: consuming MultiHandle, drowsyMilliseconds: Int64
+        _ mailbox: Mailbox, _ multi: consuming MultiHandle, _ options: ConnectionOptions,
+        drowsyMilliseconds: Int64
     ) {
+        self.options = options
+        routes = RouteRegistry(lifetimeMilliseconds: options.maximumAge.wholeMilliseconds)
         self.mailbox = mailbox
         self.drowsyMilliseconds = drowsyMilliseconds
         self.multi = multi
@@ -37,15 +41,15 @@ final class Engine {
     }
 
     /// The body of the engine's thread.
-    static func run(_ mailbox: Mailbox, drowsyMilliseconds: Int64) {
+    static func run(_ mailbox: Mailbox, _ options: ConnectionOptions, drowsyMilliseconds: Int64) {
         if let text = httpdns_curl_open() {
             return Engine.refuseAll(mailbox, .unavailable(String(cString: text)))
         }
-        guard let multi = MultiHandle() else {
+        guard let multi = MultiHandle(perHost: options.maximumPerHost) else {
             return Engine.refuseAll(mailbox, .unexpected("no memory for libcurl"))
         }
         mailbox.attach(multi: multi.raw)
-        Engine(mailbox, multi, drowsyMilliseconds: drowsyMilliseconds).turn()
+        Engine(mailbox, multi, options, drowsyMilliseconds: drowsyMilliseconds).turn()
     }
 
     /// Ends every exchange that is posted, until there is none left.
@@ -123,16 +127,20 @@ final class Engine {
         let isTLS = request.origin.scheme == .https
         let key = RouteRegistry.Key(
             addresses: request.route.addresses, port: request.route.port,
-            policy: isTLS ? request.verifier?.fingerprint : nil, network: network)
-        let lines = routes.take(key)
+            policy: isTLS ? request.verifier?.fingerprint : nil, network: network,
+            via: request.via)
+        let lines = routes.take(key, now: clock.now())
         let transfer = ActiveTransfer(
             id: id, request: request, observer: observer, control: control, easy: easy,
             route: key, lines: lines, now: clock.now())
         transfers[id] = transfer
         ids[transfer.easy.raw] = id
         transfer.easy.describe(request, over: lines)
+        transfer.easy.limitAge(options.maximumAge)
         transfer.easy.set(
-            TransferCallbacks.all(withTLS: isTLS),
+            TransferCallbacks.all(
+                withTLS: isTLS,
+                hearsRefusals: isTLS && request.version == .http2 && !request.method.isIdempotent),
             context: Unmanaged.passUnretained(transfer).toOpaque())
         if let refusal = transfer.easy.refusal {
             return end(transfer, .failure(.unavailable(refusal)))
@@ -200,7 +208,8 @@ final class Engine {
         ids[transfer.easy.raw] = nil
         newcomers.removeAll { $0 === transfer }
         httpdns_curl_multi_remove(multi.raw, transfer.easy.raw)
-        routes.release(transfer.route, untold: transfer.hasRun ? [] : transfer.lines.removals)
+        routes.release(
+            transfer.route, transfer.lines, untold: transfer.hasRun ? [] : transfer.lines.removals)
         guard !transfer.control.isCancelled else {
             return transfer.observer.finished(.failure(.cancelled))
         }

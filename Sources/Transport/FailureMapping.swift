@@ -15,6 +15,10 @@ struct Ending {
     let hasHead: Bool
     /// The body may go on behind where it was cut off.
     let mayBeCut: Bool
+    /// What became of a request that was let out, where no octet of a response came.
+    let loss: RequestLoss?
+    /// The status by which a proxy refused to connect; 0 for none.
+    let proxyAnswer: Int64
     /// What the verifier said of the certificate, if it refused.
     let refusal: TrustFailure?
     let host: Host
@@ -22,12 +26,16 @@ struct Ending {
     /// Nil for success. What our own callbacks recorded goes before this.
     var failure: TransportFailure? {
         if let refusal { return isCleared ? lost(refusal) : .untrusted(refusal) }
+        if !isCleared, proxyAnswer >= 300 {
+            return .cannotConnect("the proxy answered \(proxyAnswer) to the request to connect")
+        }
         switch code {
         case CURLE_OK:
             guard hasHead else {
                 return .malformedResponse("the connection gave no response head")
             }
             return mayBeCut ? cut : nil
+        case CURLE_PROXY: return isCleared ? lost : .cannotConnect("the proxy: " + text)
         case CURLE_COULDNT_CONNECT: return isCleared ? lost : .cannotConnect(text)
         case CURLE_OPERATION_TIMEDOUT: return .timedOut(phase: isCleared ? .total : .connect)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
@@ -36,8 +44,8 @@ struct Ending {
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             return isCleared ? lost : .handshakeFailed(handshakeText)
         // The peer spoke, and broke HTTP/2: no network is at fault.
-        case CURLE_HTTP2 where isCleared && !hasHead,
-            CURLE_HTTP2_STREAM where isCleared && !hasHead:
+        case CURLE_HTTP2 where isCleared && !hasHead && loss != .unprocessed,
+            CURLE_HTTP2_STREAM where isCleared && !hasHead && loss != .unprocessed:
             return .malformedResponse(text)
         case CURLE_RECV_ERROR where hasHead && isBadChunking:
             return .malformedResponse(text)
@@ -46,6 +54,7 @@ struct Ending {
             return broken
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
             return .malformedResponse(text)
+        case CURLE_SEND_FAIL_REWIND where loss != nil: return lost
         case CURLE_SEND_FAIL_REWIND: return .bodySourceFailed("it could not be sent again: " + text)
         // libcurl's name for a header line beyond its own limit (100 KiB in 7.88).
         case CURLE_OUT_OF_MEMORY where isCleared && !hasHead: return .headTooLarge
@@ -76,14 +85,18 @@ struct Ending {
         LibraryWords.explained(text, LibraryWords.handshakes)
     }
 
-    private var lost: TransportFailure { .connectionLost(text, hadResponse: hasHead) }
+    private var lost: TransportFailure { lost(text) }
+
+    private func lost(_ text: String) -> TransportFailure {
+        loss.map { .requestLost($0, text) } ?? .connectionLost(text, hadResponse: hasHead)
+    }
 
     /// The peer of the fresh connection is not the origin; that of the kept one was, and may have acted
     /// on the request, so that it must not go out again by itself.
     private func lost(_ refusal: TrustFailure) -> TransportFailure {
-        .connectionLost(
+        lost(
             "a kept connection died with the request on it, and the fresh one was refused: "
-                + refusal.description, hadResponse: hasHead)
+                + refusal.description)
     }
 
     /// libcurl itself refused a name that our verifier had accepted.

@@ -35,6 +35,8 @@ struct HeadReader {
     }
 
     var isComplete: Bool { part == .body }
+    /// A line came, be it of an interim head.
+    var hasBegun: Bool { octetCount > 0 }
     /// True when only the end of the connection ends the body. Source: RFC 9112 §6.3 rule 8.
     private(set) var endsWithConnection = false
 

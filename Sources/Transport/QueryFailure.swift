@@ -13,9 +13,10 @@ extension QueryFailure {
         // No certificate was judged: nothing speaks against the peer but that it did not answer.
         case .handshakeFailed(let why): self = .unreachable("the TLS handshake failed: \(why)")
         case .timedOut: self = .timedOut(tries: 1)
-        case .connectionLost(let why, _): self = .unreachable(why)
+        case .connectionLost(let why, _), .requestLost(_, let why): self = .unreachable(why)
         case .malformedResponse(let why): self = .malformed(why)
         case .headTooLarge: self = .malformed("the HTTP header section is too large")
+        case .bodyExpandsTooFar(let how): self = .malformed("the HTTP body expands too far: \(how)")
         case .bodyTooLarge: self = .malformed("the HTTP body is larger than any answer")
         case .bodySourceFailed(let why): self = .unexpected(why)
         case .cancelled: self = .cancelled

@@ -8,14 +8,14 @@ enum RequestFields {
     /// Fields that frame the message or steer the connection are left out: they are the transport's to
     /// write, and a second `Content-Length` or `Transfer-Encoding` is how requests are smuggled.
     /// Source: RFC 9112 §11.2; curl's documentation of CURLOPT_HTTPHEADER.
-    static func lines(_ fields: HTTPFields) -> [String] {
+    static func lines(_ fields: HTTPFields, expectsContinue: Bool = false) -> [String] {
         var lines: [String] = []
         for field in fields.fields where !isOurs(field) {
             let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
             lines.append(isBlank ? field.name + ";" : "\(field.name): \(field.value)")
         }
         for name in ["Accept", "Expect", "Content-Type", "User-Agent"]
-        where name == "Expect" || !fields.contains(name) {
+        where name == "Expect" ? !expectsContinue : !fields.contains(name) {
             lines.append(name + ":")
         }
         return lines

@@ -1,3 +1,4 @@
+internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSTrust
 
@@ -12,7 +13,9 @@ internal import HTTPDNSTrust
 /// Rules:
 /// 1. A name in use is never retired.
 /// 2. Beyond ``capacity``, the name unused for longest is retired; its number is not given again.
-/// 3. A retired name must be told to libcurl once (``Lines/resolve``), or its table would grow.
+/// 3. A name older than ``lifetimeMilliseconds`` is left: the next request over its route gets another,
+///    and so a new connection, however busy the old ones are. It is retired with its last user.
+/// 4. A retired name must be told to libcurl once (``Lines/resolve``), or its table would grow.
 ///
 /// The names end in `.invalid`, which no resolver answers. Source: RFC 6761 §6.4.
 struct RouteRegistry {
@@ -23,10 +26,13 @@ struct RouteRegistry {
         let policy: PolicyFingerprint?
         /// How often connections were left behind; see ``Transport/leaveConnections()``.
         var network: UInt64 = 0
+        /// libcurl tells connections through a proxy apart by neither credentials nor target.
+        var via: ProxyPath?
     }
 
     /// What one transfer tells libcurl.
     struct Lines: Hashable {
+        let number: UInt64
         let name: String
         /// `CURLOPT_CONNECT_TO`: any host, any port, to the name.
         let connectTo: String
@@ -38,26 +44,35 @@ struct RouteRegistry {
 
     private struct Entry {
         let number: UInt64
+        let bornAt: Monotonic
         var users: Int
         var lastUse: UInt64
     }
 
     private let capacity: Int
+    private let lifetimeMilliseconds: Int64
     private var entries: [Key: Entry] = [:]
+    /// Names that were left and still have users.
+    private var left: [UInt64: Entry] = [:]
     private var retired: [String] = []
     private var lastNumber: UInt64 = 0
     private var uses: UInt64 = 0
 
-    init(capacity: Int = RouteRegistry.usualCapacity) {
+    init(capacity: Int = RouteRegistry.usualCapacity, lifetimeMilliseconds: Int64 = .max) {
         self.capacity = capacity
+        self.lifetimeMilliseconds = lifetimeMilliseconds
     }
 
     var count: Int { entries.count }
 
-    /// Takes the name of a route and policy into use; each call is matched by one ``release(_:)``.
-    mutating func take(_ key: Key) -> Lines {
+    /// Takes the name of a route and policy into use; each call is matched by one
+    /// ``release(_:_:untold:)``.
+    mutating func take(_ key: Key, now: Monotonic) -> Lines {
         uses += 1
-        var entry = entries[key] ?? fresh()
+        if let entry = entries[key], now.milliseconds(since: entry.bornAt) >= lifetimeMilliseconds {
+            leave(entry, of: key)
+        }
+        var entry = entries[key] ?? fresh(now)
         entry.users += 1
         entry.lastUse = uses
         entries[key] = entry
@@ -67,29 +82,49 @@ struct RouteRegistry {
         let removals = retired
         retired = []
         return Lines(
-            name: name, connectTo: "::" + place, resolve: removals + ["\(place):\(addresses)"],
+            number: entry.number, name: name, connectTo: "::" + place,
+            resolve: removals + ["\(place):\(addresses)"],
             removals: removals)
     }
 
     /// Ends one use. `untold`: removals that libcurl did not get to see, to be told by another.
-    mutating func release(_ key: Key, untold: [String] = []) {
+    mutating func release(_ key: Key, _ lines: Lines, untold: [String] = []) {
         retired += untold
-        guard var entry = entries[key] else { return }
-        entry.users -= 1
-        entries[key] = entry
+        if entries[key]?.number == lines.number {
+            entries[key]?.users -= 1
+        } else if let entry = left[lines.number] {
+            left[lines.number]?.users -= 1
+            guard entry.users <= 1 else { return }
+            left[lines.number] = nil
+            retire(entry.number, key.port)
+        }
     }
 
-    private mutating func fresh() -> Entry {
+    /// `CURLOPT_CONNECT_TO` through a proxy, which is told where to connect.
+    static func connectTo(_ address: IPAddress, _ port: Port) -> String {
+        "::\(address.uriText):\(port)"
+    }
+
+    private mutating func leave(_ entry: Entry, of key: Key) {
+        entries[key] = nil
+        if entry.users > 0 { left[entry.number] = entry } else { retire(entry.number, key.port) }
+    }
+
+    private mutating func retire(_ number: UInt64, _ port: Port) {
+        retired.append("-\(RouteRegistry.name(number)):\(port)")
+    }
+
+    private mutating func fresh(_ now: Monotonic) -> Entry {
         if entries.count >= capacity { retireOne() }
         lastNumber += 1
-        return Entry(number: lastNumber, users: 0, lastUse: 0)
+        return Entry(number: lastNumber, bornAt: now, users: 0, lastUse: 0)
     }
 
     private mutating func retireOne() {
         let unused = entries.filter { $0.value.users == 0 }
         guard let oldest = unused.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
         entries[oldest.key] = nil
-        retired.append("-\(RouteRegistry.name(oldest.value.number)):\(oldest.key.port)")
+        retire(oldest.value.number, oldest.key.port)
     }
 
     private static func name(_ number: UInt64) -> String { "r\(number).invalid" }

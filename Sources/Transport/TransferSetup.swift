@@ -12,21 +12,54 @@ extension EasyHandle {
         setMessage(request)
     }
 
-    /// The URL keeps the host we mean; only the connection goes elsewhere.
+    /// The URL keeps the host we mean; only the connection goes elsewhere. No proxy is ever taken from
+    /// the environment.
     private mutating func setDestination(
         _ request: TransportRequest, over lines: RouteRegistry.Lines
     ) {
         set(CURLOPT_URL, request.origin.description + "/")
-        set(CURLOPT_REQUEST_TARGET, request.target)
-        set(CURLOPT_CONNECT_TO, lines: [lines.connectTo])
         set(CURLOPT_RESOLVE, lines: lines.resolve)
+        if let path = request.via {
+            setProxy(path, for: request, named: lines.name)
+        } else {
+            set(CURLOPT_REQUEST_TARGET, request.target)
+            set(CURLOPT_CONNECT_TO, lines: [lines.connectTo])
+            set(CURLOPT_PROXY, "")
+            set(CURLOPT_NOPROXY, "*")
+        }
     }
 
-    /// Otherwise libcurl would take proxies from the environment, follow redirects to hosts that
+    /// The proxy goes by the name that stands for its addresses. SOCKS in the form that resolves nothing
+    /// here: what it is told is a name, or already an address.
+    private mutating func setProxy(
+        _ path: ProxyPath, for request: TransportRequest, named name: String
+    ) {
+        let scheme = path.proxy.kind == .http ? "http" : "socks5h"
+        set(CURLOPT_PROXY, "\(scheme)://\(name):\(path.proxy.port)")
+        set(CURLOPT_NOPROXY, "")
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
+        set(CURLOPT_PROXYAUTH, Int(httpdns_curl_auth_basic))
+        set(CURLOPT_SOCKS5_AUTH, Int(httpdns_curl_auth_basic))
+        if let credentials = path.proxy.credentials {
+            set(CURLOPT_PROXYUSERNAME, credentials.user.revealed)
+            set(CURLOPT_PROXYPASSWORD, credentials.password.revealed)
+        }
+        if let address = path.address {
+            let port = request.origin.port
+            set(CURLOPT_CONNECT_TO, lines: [RouteRegistry.connectTo(address, port)])
+        }
+        let isTunnel = request.origin.scheme == .https || path.address != nil
+        set(CURLOPT_HTTPPROXYTUNNEL, path.proxy.kind == .http && isTunnel)
+        // Source: RFC 9112 §3.2.2: a proxy that reads the request needs the whole URL.
+        let isAbsolute = path.proxy.kind == .http && !isTunnel
+        set(
+            CURLOPT_REQUEST_TARGET,
+            isAbsolute ? request.origin.description + request.target : request.target)
+    }
+
+    /// Otherwise libcurl would follow redirects to hosts that
     /// nobody resolved or verified, speak other protocols, or send passwords from a file.
     private mutating func setSilence() {
-        set(CURLOPT_PROXY, "")
-        set(CURLOPT_NOPROXY, "*")
         set(CURLOPT_FOLLOWLOCATION, false)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
@@ -37,8 +70,8 @@ extension EasyHandle {
     }
 
     /// The verifier is the judge; libcurl's own name check stays as a second one. Its roots are taken
-    /// away (reading them costs 40 ms a connection), and its session cache too: a resumed session
-    /// would skip the verifier.
+    /// away (reading them costs 40 ms a connection), and its session cache too: it would give a session
+    /// to whoever names the same host, whatever the policy. The verifier keeps its own.
     private mutating func setTLS(_ request: TransportRequest) {
         guard request.origin.scheme == .https else { return }
         set(CURLOPT_SSL_VERIFYPEER, true)
@@ -57,6 +90,7 @@ extension EasyHandle {
         set(CURLOPT_HTTP09_ALLOWED, false)
         // Wait for a handshake under way rather than make a connection for each of many requests.
         set(CURLOPT_PIPEWAIT, request.origin.scheme == .https && request.version == .http2)
+        set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection)
         set(CURLOPT_TCP_NODELAY, true)
         set(
             CURLOPT_CONNECTTIMEOUT_MS,
@@ -65,11 +99,19 @@ extension EasyHandle {
                     max(request.limits.connectMilliseconds, 1), EasyHandle.longestMilliseconds)))
         set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, EasyHandle.attemptDelayMilliseconds)
         set(CURLOPT_MAXAGE_CONN, EasyHandle.idleSeconds)
-        set(CURLOPT_MAXLIFETIME_CONN, EasyHandle.lifetimeSeconds)
+    }
+
+    /// For connections that are idle now and then; for the others see ``RouteRegistry``.
+    mutating func limitAge(_ age: Duration) {
+        set(CURLOPT_MAXLIFETIME_CONN, Int(clamping: max(1, age.wholeMilliseconds / 1_000)))
     }
 
     private mutating func setMessage(_ request: TransportRequest) {
-        set(CURLOPT_HTTPHEADER, lines: RequestFields.lines(request.fields))
+        set(
+            CURLOPT_HTTPHEADER,
+            lines: RequestFields.lines(
+                request.fields, expectsContinue: request.expectsContinue))
+        set(CURLOPT_EXPECT_100_TIMEOUT_MS, EasyHandle.expectationMilliseconds)
         set(CURLOPT_ACCEPT_ENCODING, request.decodesContent ? "" : nil)
         set(CURLOPT_HTTP_TRANSFER_DECODING, true)
         set(CURLOPT_TRANSFER_ENCODING, false)
@@ -104,15 +146,15 @@ extension EasyHandle {
     /// Source: RFC 8305 §5, "Connection Attempt Delay".
     private static let attemptDelayMilliseconds = 250
 
+    /// How long an answer to `Expect: 100-continue` is waited for before the body goes out unasked.
+    ///
+    /// Source: RFC 9110 §10.1.1: not indefinitely; a second is libcurl's own.
+    private static let expectationMilliseconds = 1_000
+
     /// A connection idle for longer is not used again.
     ///
     /// Because: nginx closes after 75 s; a request sent into a closing connection is lost.
     private static let idleSeconds = 70
-
-    /// A connection older than this is not used again.
-    ///
-    /// Because: as long as a server's move to another machine may take to be noticed at the most.
-    private static let lifetimeSeconds = 3_600
 
     /// The longest time in milliseconds that libcurl takes: it adds it to others in 32 bits.
     ///

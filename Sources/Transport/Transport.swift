@@ -1,4 +1,4 @@
-internal import HTTPDNSExchange
+package import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 
@@ -10,14 +10,16 @@ internal import HTTPDNSPlatform
 /// what still runs is ``TransportFailure/cancelled``.
 package final class Transport: Sendable {
     private let mailbox = Mailbox()
+    private let options: ConnectionOptions
     private let drowsyMilliseconds: Int64
 
-    package convenience init() {
-        self.init(drowsyMilliseconds: Engine.usualDrowsyMilliseconds)
+    package convenience init(_ options: ConnectionOptions = ConnectionOptions()) {
+        self.init(options, drowsyMilliseconds: Engine.usualDrowsyMilliseconds)
     }
 
     /// For tests: how long the thread lives on without work.
-    init(drowsyMilliseconds: Int64) {
+    init(_ options: ConnectionOptions = ConnectionOptions(), drowsyMilliseconds: Int64) {
+        self.options = options
         self.drowsyMilliseconds = drowsyMilliseconds
     }
 
@@ -37,8 +39,8 @@ package final class Transport: Sendable {
 
     private func startThread() {
         let isStarted = DetachedThread.start(named: "httpdns-http") {
-            [mailbox, drowsyMilliseconds] in
-            Engine.run(mailbox, drowsyMilliseconds: drowsyMilliseconds)
+            [mailbox, options, drowsyMilliseconds] in
+            Engine.run(mailbox, options, drowsyMilliseconds: drowsyMilliseconds)
         }
         guard !isStarted else { return }
         // No thread to call observers on: the caller's must do.

@@ -4,7 +4,7 @@ package import HTTPDNSTrust
 
 /// One HTTP exchange with one origin over one route: what goes on the wire, no more, no less.
 ///
-/// No redirect is followed, no cookie kept, no name resolved, no proxy taken from the environment.
+/// No redirect is followed, no cookie kept, no name resolved, no proxy used that is not named here.
 package struct TransportRequest: Sendable {
     /// Who we mean: SNI, `Host` or `:authority`, and the name the certificate must prove.
     package var origin: Origin
@@ -21,8 +21,15 @@ package struct TransportRequest: Sendable {
     package var limits: TransportLimits
     /// Highest version to offer. `.http2` is offered by ALPN, with 1.1 as the other choice.
     package var version: HTTPVersion
-    /// Decode gzip, deflate, br by `Accept-Encoding`; false delivers bodies as they come.
+    /// Decode gzip, deflate, br, zstd (what libcurl was built with) by `Accept-Encoding`; false
+    /// delivers bodies as they come.
     package var decodesContent: Bool
+    /// Use no connection that another exchange has used.
+    package var needsFreshConnection = false
+    /// The proxy that ``route`` leads to; nil: it leads to the origin.
+    package var via: ProxyPath?
+    /// Send `Expect: 100-continue` on HTTP/1.1, and the body after the answer or a second.
+    package var expectsContinue = false
 
     package init(
         origin: Origin, route: Route, method: HTTPMethod, target: String,
@@ -55,6 +62,10 @@ package struct TransportLimits: Sendable, Hashable {
     package var maximumHeadOctets = 256 * 1024
     /// Body as delivered (after decoding), in octets; nil for no limit.
     package var maximumBodyOctets: Int64?
+    /// How many times its size on the wire a coded body may grow to, beyond the first octets.
+    package var maximumExpansion = 200
+    /// A coded body after decoding, in octets.
+    package var maximumDecodedOctets: Int64 = 4_294_967_296
 
     package init() {}
 }
@@ -67,6 +78,9 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// The peer proved that it is the origin, or `nil` for plain `http`. Before any request octet.
     /// Again when a kept connection turned out to be dead and the request goes out on a fresh one.
     func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts)
+    /// The request was let out to `remote`, no octet of a response came, and libcurl has another
+    /// connection for it; false ends the exchange with ``TransportFailure/requestLost(_:_:)``.
+    func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool
     /// The final response head (1xx are not reported).
     func received(_ head: ResponseHead)
     /// Some of the body, never empty. After `.pause` nothing comes until ``Transfer/resume()``.
@@ -79,5 +93,8 @@ package protocol TransferObserver: AnyObject, Sendable {
 }
 
 extension TransferObserver {
+    /// Because: who does not say otherwise asks questions, which may be asked twice.
+    package func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool { true }
+
     package func failed(at remote: Endpoint) {}
 }

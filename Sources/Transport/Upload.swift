@@ -5,6 +5,8 @@ struct Upload {
     /// Set by a source that has nothing now, until it says otherwise.
     var isPending = false
     private(set) var isComplete: Bool
+    /// Something was asked for.
+    private(set) var hasBegun = false
     private let body: RequestBody
     private var position = 0
     private var sourceOctets: Int64 = 0
@@ -15,6 +17,7 @@ struct Upload {
     }
 
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+        hasBegun = true
         switch body {
         case .none: return .end
         case .bytes(let octets):

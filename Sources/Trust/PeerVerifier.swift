@@ -20,6 +20,19 @@ package protocol PeerVerifier: Sendable {
         onVerdict: @escaping @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
     ) -> Bool
 
+    /// As ``arm(sslContext:for:onVerdict:)``; the connection may go on with a session of an earlier one
+    /// that this verifier armed for the same host in the same `scope`.
+    ///
+    /// A resumed handshake shows no certificate, so `onVerdict` may not be called: what the session's
+    /// certificate is worth is judged before the session is offered, and again by ``proof(ssl:for:)``.
+    func arm(
+        sslContext: UnsafeMutableRawPointer, for host: Host, resuming scope: ResumptionScope,
+        onVerdict: @escaping @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
+    ) -> Bool
+
+    /// The connection goes on with an earlier session.
+    func isResumed(ssl: UnsafeMutableRawPointer) -> Bool
+
     /// The last gate, asked before each request, on reused connections too: the proof that the
     /// peer of `ssl` is `host` under *this* policy at this moment.
     ///
@@ -40,7 +53,30 @@ package protocol PeerVerifier: Sendable {
 extension PeerVerifier {
     package var settled: any PeerVerifier { self }
 
+    /// Who keeps no sessions makes each connection anew.
+    package func arm(
+        sslContext: UnsafeMutableRawPointer, for host: Host, resuming scope: ResumptionScope,
+        onVerdict: @escaping @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
+    ) -> Bool {
+        arm(sslContext: sslContext, for: host, onVerdict: onVerdict)
+    }
+
+    package func isResumed(ssl: UnsafeMutableRawPointer) -> Bool { false }
+
     package func farewell(ssl: UnsafeMutableRawPointer) -> (any PeerFarewell)? { nil }
+}
+
+/// Which connections to a host may go on with each other's sessions, whatever their addresses.
+package struct ResumptionScope: Sendable, Hashable {
+    private let port: Port
+    /// Counts the networks that a transport has been on: whoever saw a session on one of them would
+    /// know us again on the next. Source: RFC 8446 appendix C.4.
+    private let network: UInt64
+
+    package init(port: Port, network: UInt64) {
+        self.port = port
+        self.network = network
+    }
 }
 
 /// How one TLS connection ended.

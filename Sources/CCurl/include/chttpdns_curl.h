@@ -38,6 +38,8 @@ typedef struct {
     curl_resolver_start_callback _Nonnull resolve;
     curl_prereq_callback _Nonnull before_request;
     curl_ssl_ctx_callback _Nullable tls_context;
+    /// libcurl's log; nothing is logged without it.
+    curl_debug_callback _Nullable log;
 } httpdns_curl_callbacks;
 
 /// Sets them all with one context; the first refusal, or CURLE_OK.
@@ -92,6 +94,7 @@ static const size_t httpdns_curl_pause_body = CURL_WRITEFUNC_PAUSE;
 static const size_t httpdns_curl_pause_read = CURL_READFUNC_PAUSE;
 static const size_t httpdns_curl_abort_read = CURL_READFUNC_ABORT;
 static const int httpdns_curl_pause_none = CURLPAUSE_CONT;
+static const long httpdns_curl_auth_basic = (long)CURLAUTH_BASIC;
 static const int httpdns_curl_no_socket = CURL_SOCKET_BAD;
 static const size_t httpdns_curl_error_octets = CURL_ERROR_SIZE;
 

@@ -34,7 +34,7 @@ extension Command {
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .verifyPin, .include,
             .noFollow, .maxRedirects, .cookieJar, .requests, .requestsAtOnce, .timeout, .json,
             .verbose, .config,
-        ] + OptionRule.fetchTrust + ResolverArguments.options,
+        ] + OptionRule.fetchProxy + OptionRule.fetchTrust + ResolverArguments.options,
         details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
@@ -70,6 +70,10 @@ extension Command {
             --repeat shares one client: connections, answers and cookies are used again. Bodies are read
             and counted, not shown. With --json there is one object a request, as it ends, with "round".
 
+            Without --proxy none is used, whatever the environment says. A proxy is told the host's
+            name, and resolves it itself: the request is then not rewritten, and said not to be. TLS is
+            the origin's, through the proxy, and nothing is sent before the origin has proved itself.
+
             Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
             from the start of that hop, total from the start of all.
 
@@ -81,6 +85,7 @@ extension Command {
               httpdns fetch https://api.example/ --cert me.pem --key me.key --revocation required
               httpdns fetch https://shop.example/cart --cookie-jar cookies.txt
               httpdns fetch https://shop.example/ --repeat 500 --parallel 16
+              httpdns fetch https://shop.example/ --proxy socks5://127.0.0.1:9050 --verbose
               httpdns fetch https://api.example/v1 -d '{"a":1}' -H 'Content-Type: application/json'
 
             error.code with --json, besides those of lookup and of the verdict (wrong_name,

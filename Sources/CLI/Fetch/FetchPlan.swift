@@ -39,7 +39,9 @@ package struct FetchPlan: Sendable {
             throw .usage("\(quoted(url: text)) is not a URL to fetch: \(error)")
         }
         timeout = try arguments.duration(.timeout)
-        request = try FetchPlan.request(to: url, arguments)
+        var request = try FetchPlan.request(to: url, arguments)
+        request.proxies = try FetchProxy.policy(arguments, console.variable)
+        self.request = request
         // `@google`, as `lookup` has it, is meant as `google`.
         let named = arguments.values(.resolver).map {
             $0.hasPrefix("@") ? String($0.dropFirst()) : $0

@@ -26,6 +26,9 @@ package enum FetchRendering {
             "addresses": .array(
                 (hop?.resolution?.addresses ?? []).map { .string($0.description) }),
             "ttl": number(hop?.resolution.map { Int64($0.ttlSeconds) }),
+            "fallback": text(hop?.systemFallback?.label),
+            "proxy": hop?.proxy.map(proxy) ?? .null,
+            "resumed": .bool(hop?.isResumedSession ?? false),
             "verified": hop?.peer.map(verified) ?? .null,
             "dangerous": dangerous(trust.dangerous.options(for: last.origin.host)),
             "redirects": .array(report.hops.dropLast().map(redirect)),
@@ -42,7 +45,8 @@ package enum FetchRendering {
         [
             "url": text(url), "finalURL": .null, "status": .null, "httpVersion": .null,
             "remoteAddress": .null, "serverName": .null, "hostHeader": .null, "resolver": .null,
-            "addresses": [], "ttl": .null, "verified": .null, "dangerous": [], "redirects": [],
+            "addresses": [], "ttl": .null, "fallback": .null, "proxy": .null, "resumed": false,
+            "verified": .null, "dangerous": [], "redirects": [],
             "bytes": 0,
             "timings": timings(nil), "attempts": [],
             "error": [
@@ -69,6 +73,10 @@ package enum FetchRendering {
             "transparency": transparency(peer.transparency),
             "dangerous": dangerous(peer.dangerous),
         ]
+    }
+
+    private static func proxy(_ proxy: Proxy) -> JSONValue {
+        ["url": .string(proxy.description), "told": .string(proxy.target.rawValue)]
     }
 
     private static func redirect(_ hop: ExchangeReport.Hop) -> JSONValue {
@@ -163,6 +171,16 @@ extension FetchRendering {
                     "addresses", resolution.addresses.map(\.description).joined(separator: ", ")
                 ))
         }
+        if hop.wasRefreshed {
+            rows.append(("refreshed", "the addresses that were kept all failed"))
+        }
+        if let failure = hop.systemFallback {
+            rows.append(("fallback", "the system was asked: \(failure.label)"))
+        }
+        if let proxy = hop.proxy {
+            let told = hop.isRewritten ? "told the address" : "told the name: not rewritten"
+            rows.append(("proxy", "\(proxy), \(told)"))
+        }
         for attempt in hop.attempts {
             let address = attempt.address.map(\.description) ?? "an address"
             let line = attempt.message.split(separator: "\n").first.map(String.init) ?? ""
@@ -171,6 +189,7 @@ extension FetchRendering {
         if let remote = hop.remote {
             let how = [
                 hop.isReusedConnection ? "open already" : nil, hop.tlsVersion,
+                hop.isResumedSession ? "session resumed" : nil,
                 hop.version.map { "HTTP/" + $0.rawValue },
             ].compactMap { $0 }.joined(separator: ", ")
             rows.append(("connected", "\(remote)" + (how.isEmpty ? "" : ", " + how)))

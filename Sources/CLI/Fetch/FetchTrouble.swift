@@ -36,6 +36,7 @@ package struct FetchTrouble: Error, Sendable, Hashable {
         ("malformed_response", "the answer breaks HTTP", .serverFailure),
         ("head_too_large", "the answer's head is too large", .serverFailure),
         ("body_too_large", "the answer's body is too large", .serverFailure),
+        ("body_expands_too_far", "the answer's body is a decompression bomb", .serverFailure),
         ("redirect_refused", "too many redirects, or from https to http", .serverFailure),
         ("unsendable", "the request cannot be sent as it is", .usage),
         ("output_failed", "the file of -o cannot be written", .usage),

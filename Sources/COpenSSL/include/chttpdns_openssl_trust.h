@@ -59,6 +59,14 @@ int chttpdns_lookup_add_directory(X509_LOOKUP *lookup, const char *directory);
 int chttpdns_context_set_minimum_version(SSL_CTX *context, int version);
 // No cache, no tickets: every connection is a full handshake, so every connection is judged.
 void chttpdns_context_forget_sessions(SSL_CTX *context);
+
+/// Lets connections of `context` be resumed: `keep` is called for each session, and owns it when it
+/// returns 1. Nothing is kept in the context itself.
+void chttpdns_context_remember_sessions(
+    SSL_CTX *context, int (*keep)(SSL *connection, SSL_SESSION *session));
+
+/// Whether the session is for one connection only. Source: RFC 8446 appendix C.4.
+int chttpdns_session_is_single_use(const SSL_SESSION *session);
 // No second handshake on a connection (TLS 1.2): what was proved is what stays.
 void chttpdns_context_refuse_renegotiation(SSL_CTX *context);
 int chttpdns_context_index(CRYPTO_EX_dup *duplicate, CRYPTO_EX_free *release);

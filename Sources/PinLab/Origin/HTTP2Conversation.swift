@@ -85,7 +85,12 @@ final class HTTP2Conversation {
         switch response.conduct {
         case .neverAnswers: return true
         case .closesUnanswered: return false
-        case .resetsUnanswered: return reset(number)
+        case .resetsUnanswered: return reset(number, NGHTTP2_INTERNAL_ERROR)
+        case .refusesStream: return reset(number, NGHTTP2_REFUSED_STREAM)
+        case .leavesUnprocessed:
+            return nghttp2_submit_goaway(
+                raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), max(0, number - 2),
+                NGHTTP2_NO_ERROR.rawValue, nil, 0) == 0
         case .closes(let octets), .resets(let octets):
             return submit(response, number, Outgoing(body: response.limited(octets), end: .resets))
         case .stalls(let octets):
@@ -96,9 +101,9 @@ final class HTTP2Conversation {
         }
     }
 
-    private func reset(_ number: Int32) -> Bool {
+    private func reset(_ number: Int32, _ code: nghttp2_error_code) -> Bool {
         nghttp2_submit_rst_stream(
-            raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), number, NGHTTP2_INTERNAL_ERROR.rawValue) == 0
+            raw, UInt8(NGHTTP2_FLAG_NONE.rawValue), number, code.rawValue) == 0
     }
 
     private func request(_ incoming: Incoming) -> LabRequest {

@@ -16,6 +16,12 @@ public struct LabResponse: Sendable, Hashable {
         case closesUnanswered
         /// Sends nothing and resets.
         case resetsUnanswered
+        /// Says that nothing of the request was processed: resets its stream with `REFUSED_STREAM`. On
+        /// HTTP/1.1, which has no such word, as ``closesUnanswered``.
+        case refusesStream
+        /// Says that the connection is being left and nothing of the request was processed: a `GOAWAY`
+        /// that names the stream before. On HTTP/1.1 as ``closesUnanswered``.
+        case leavesUnprocessed
         /// Sends these octets as they are, then closes.
         case writes([UInt8])
         /// Sends the answer one octet at a time, head and all, with this pause between two.

@@ -17,7 +17,7 @@ struct ResponseWriter {
         case .neverAnswers:
             stream.stayOpen()
             return .drop
-        case .closesUnanswered: return .drop
+        case .closesUnanswered, .refusesStream, .leavesUnprocessed: return .drop
         case .resetsUnanswered:
             stream.reset()
             return .drop

@@ -148,8 +148,6 @@ import Testing
         (["ftp://a.example/"], "is not a URL to fetch"),
         (["a.example"], "begin it with https:// or http://"),
         (["https://a.example/", "https://b.example/"], "one URL at a time"),
-        (["https://a.example/", "--cookie-jar", "x"], "unknown option \"--cookie-jar\""),
-        (["https://a.example/", "--parallel", "2"], "unknown option \"--parallel\""),
         (["https://a.example/", "--resolve", "a.example"], "write HOST:IP[,IP]"),
         (["https://a.example/", "--resolve", "a.example:443:127.0.0.1"], "write HOST:IP[,IP]"),
         (["https://a.example/", "--pin", "sha1/AAAA"], "sha1 pins are not supported"),

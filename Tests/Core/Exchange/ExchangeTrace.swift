@@ -63,7 +63,7 @@ struct ExchangeTrace {
     }
 
     mutating func resolve(
-        to addresses: [String], at moment: Int64 = 1
+        to addresses: [String], at moment: Int64 = 1, isKept: Bool = false
     ) throws -> [ExchangeMachine.Action] {
         guard case .name(let name) = url.origin.host else {
             let literals = try addresses.map { try IPAddress($0) }
@@ -72,9 +72,22 @@ struct ExchangeTrace {
         }
         let answer = LookupAnswer(
             testimony: try Said.addresses(addresses, to: Question(name: name, type: .a)),
-            ttlSeconds: 60, isCached: false)
+            ttlSeconds: 60, isCached: isKept)
         let host = try ResolvedHost(host: name, outcomes: [.ipv4: .success(answer)])
         return machine.resolved(host, now: .at(moment))
+    }
+
+    /// Every source has failed.
+    func exhausted() throws -> ResolutionFailure {
+        guard case .name(let name) = url.origin.host else { throw TraceError(actions: "no name") }
+        return .failed(.exhausted(question: Question(name: name, type: .a), attempts: []))
+    }
+
+    /// The host does not exist.
+    func denied() throws -> ResolutionFailure {
+        guard case .name(let name) = url.origin.host else { throw TraceError(actions: "no name") }
+        let testimony = Said.nothing(.noSuchName, to: Question(name: name, type: .a))
+        return .negative(LookupAnswer(testimony: testimony, ttlSeconds: 60, isCached: false))
     }
 
     func response(
@@ -112,9 +125,9 @@ extension [ExchangeMachine.Action] {
     }
 
     /// The request of the one transfer that is to be begun.
-    var transfer: (head: RequestHead, route: Route, sendsBody: Bool)? {
-        if case .transfer(let head, let route, let sendsBody)? = last {
-            (head, route, sendsBody)
+    var transfer: (head: RequestHead, route: Route, sendsBody: Bool, freshly: Bool)? {
+        if case .transfer(let head, let route, let sendsBody, let freshly, _)? = last {
+            (head, route, sendsBody, freshly)
         } else {
             nil
         }

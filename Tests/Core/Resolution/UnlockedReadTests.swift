@@ -279,33 +279,30 @@ import Testing
             }
             if !isWhole || found.count != count { counts.wrong.add(1, ordering: .relaxed) }
         }
-        await withTaskGroup(of: Void.self) { group in
-            for writer in 0..<2 {
-                group.addTask {
-                    for step in 0..<100 {
-                        let position = (step + writer) % keys.count
-                        _ = cache.store(
-                            answers[position][step & 1], for: keys[position], lifeSeconds: 60,
-                            now: .zero)
-                        for _ in 0..<self.enough { check(keys[position]) }
-                        counts.seen.add(cache.copies, ordering: .relaxed)
-                        if step % 20 == 19 { cache.remove(keys[position].question.name) }
-                    }
-                    counts.writers.subtract(1, ordering: .releasing)
+        let writers = (0..<2).map { writer in
+            {
+                for step in 0..<100 {
+                    let position = (step + writer) % keys.count
+                    _ = cache.store(
+                        answers[position][step & 1], for: keys[position], lifeSeconds: 60,
+                        now: .zero)
+                    for _ in 0..<self.enough { check(keys[position]) }
+                    counts.seen.add(cache.copies, ordering: .relaxed)
+                    if step % 20 == 19 { cache.remove(keys[position].question.name) }
                 }
-            }
-            for reader in 0..<2 {
-                group.addTask {
-                    var step = reader
-                    while counts.writers.load(ordering: .acquiring) > 0 {
-                        step &+= 1
-                        check(keys[step % keys.count])
-                        // The pool may have no thread for the writers else.
-                        if step & 63 == 0 { await Task.yield() }
-                    }
-                }
-            }
+                counts.writers.subtract(1, ordering: .releasing)
+            } as @Sendable () -> Void
         }
+        let readers = (0..<2).map { reader in
+            {
+                var step = reader
+                while counts.writers.load(ordering: .acquiring) > 0 {
+                    step &+= 1
+                    check(keys[step % keys.count])
+                }
+            } as @Sendable () -> Void
+        }
+        try await RaceCounts.race(writers + readers)
         #expect(counts.seen.load(ordering: .relaxed) > 0)
         #expect(counts.wrong.load(ordering: .relaxed) == 0)
     }
@@ -318,8 +315,8 @@ import Testing
             try Said.addresses(["192.0.2.\($0)"], to: key.question)
         }
         let counts = RaceCounts(writers: 1)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
+        try await RaceCounts.race([
+            {
                 for (number, answer) in answers.enumerated() {
                     _ = cache.store(answer, for: key, lifeSeconds: 60, now: .zero)
                     for _ in 0..<self.enough {
@@ -331,14 +328,13 @@ import Testing
                     }
                 }
                 counts.writers.subtract(1, ordering: .releasing)
-            }
-            group.addTask {
+            },
+            {
                 while counts.writers.load(ordering: .acquiring) > 0 {
-                    for _ in 0..<64 { _ = self.read(key, in: cache) }
-                    await Task.yield()
+                    _ = self.read(key, in: cache)
                 }
-            }
-        }
+            },
+        ])
         #expect(cache.copies == 1)
     }
 }

@@ -186,7 +186,7 @@ import Testing
         #expect(await run(try plainRequest(server), transport).text == "ok")
         let story = await run(try plainRequest(server, method: .post, body: .bytes([1])), transport)
         #expect(server.heads.count == 2)
-        guard case .connectionLost(_, hadResponse: false)? = story.failure else {
+        guard case .requestLost(.stale, _)? = story.failure else {
             Issue.record("\(story.results)")
             return
         }

@@ -177,6 +177,53 @@ final class ServerConnection {
         return true
     }
 
+    /// Passes octets on between the client and a server on 127.0.0.1, until one of them ends.
+    func relay(to port: Port) {
+        let server = ServerConnection.connected(to: port)
+        guard server >= 0 else { return }
+        defer { CHTTPDNSSystem.close(server) }
+        while true {
+            var ends = [descriptor, server].map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
+            guard poll(&ends, 2, -1) > 0 else { return }
+            for (index, sink) in [server, descriptor].enumerated() where ends[index].revents != 0 {
+                guard ServerConnection.pass(from: ends[index].fd, to: sink) else { return }
+            }
+        }
+    }
+
+    private static func pass(from source: Int32, to sink: Int32) -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        let count = chunk.withUnsafeMutableBytes { recv(source, $0.baseAddress, $0.count, 0) }
+        guard count > 0 else { return false }
+        var sent = 0
+        while sent < count {
+            let more = chunk[sent..<count].withUnsafeBytes {
+                CHTTPDNSSystem.send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard more > 0 else { return false }
+            sent += more
+        }
+        return true
+    }
+
+    private static func connected(to port: Port) -> Int32 {
+        let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.number.bigEndian
+        withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: [127, 0, 0, 1]) }
+        let code = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(made, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        if code == 0 { return made }
+        CHTTPDNSSystem.close(made)
+        return -1
+    }
+
     func close() {
         guard isOpen else { return }
         isOpen = false

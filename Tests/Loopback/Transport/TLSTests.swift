@@ -142,7 +142,7 @@ import Testing
         #expect(await run(request, transport).text == "hello")
         let story = await run(request, transport)
         #expect(server.record.requests.count == 2)
-        guard case .connectionLost(let text, hadResponse: false)? = story.failure else {
+        guard case .requestLost(.stale, let text)? = story.failure else {
             Issue.record("\(story.results)")
             return
         }

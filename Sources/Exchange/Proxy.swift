@@ -1,0 +1,241 @@
+public import HTTPDNSNames
+
+/// A proxy that connections to origins go through.
+///
+/// TLS runs end to end through it: `Host`, server name and certificate are the origin's, and the proxy
+/// sees octets. Plain `http` it can read and change, as any other machine on the way.
+public struct Proxy: Sendable, Hashable {
+    /// What it speaks.
+    public enum Kind: String, Sendable, Hashable {
+        /// `CONNECT` for `https`, requests in absolute form for `http`. Source: RFC 9110 §9.3.6,
+        /// RFC 9112 §3.2.2.
+        case http
+        /// Source: RFC 1928.
+        case socks5
+    }
+
+    /// What it is told of the origin.
+    public enum Target: String, Sendable, Hashable {
+        /// The name, which it resolves by itself: nothing here is rewritten.
+        case name
+        /// An address that the resolver gave.
+        case address
+    }
+
+    /// A name and a password. Source: RFC 7617, RFC 1929.
+    public struct Credentials: Sendable, Hashable {
+        public let user: Secret
+        public let password: Secret
+
+        public init(user: Secret, password: Secret) {
+            self.user = user
+            self.password = password
+        }
+    }
+
+    public let kind: Kind
+    public let host: Host
+    public let port: Port
+    public var target: Target
+    public var credentials: Credentials?
+
+    public init(
+        _ kind: Kind, host: Host, port: Port, target: Target = .name,
+        credentials: Credentials? = nil
+    ) {
+        self.kind = kind
+        self.host = host
+        self.port = port
+        self.target = target
+        self.credentials = credentials
+    }
+
+    /// Reads `[http|socks5|socks5h://][user:password@]host[:port]`; without a scheme it is `http`.
+    ///
+    /// `socks5` is told addresses and `socks5h` names, as curl has it; `http` is told names. Ports: 80,
+    /// and 1080 of SOCKS (RFC 1928 §3).
+    ///
+    /// - Throws: ``ProxyFault``.
+    public init(_ text: String) throws(ProxyFault) {
+        let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        let hasScheme = parts.count == 3 && parts[0].hasSuffix(":") && parts[1].isEmpty
+        let scheme = hasScheme ? parts[0].dropLast().lowercased() : "http"
+        let rest = hasScheme ? String(parts[2]) : text
+        switch scheme {
+        case "http": (kind, target) = (.http, .name)
+        case "socks5": (kind, target) = (.socks5, .address)
+        case "socks5h": (kind, target) = (.socks5, .name)
+        default: throw .unknownScheme(scheme)
+        }
+        guard let url = try? HTTPURL("http://" + rest), let other = try? HTTPURL("https://" + rest),
+            url.target == "/"
+        else { throw .unreadable }
+        host = url.origin.host
+        // Two default ports that differ in the reading mean that none was written.
+        let isWritten = url.origin.port == other.origin.port
+        port = isWritten || kind == .http ? url.origin.port : Proxy.socksPort
+        credentials = url.userinfo.map(Proxy.credentials)
+    }
+
+    private static func credentials(_ userinfo: String) -> Credentials {
+        let parts = userinfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let decode = { (text: Substring) in
+            Secret(String(decoding: PercentEncoding.decoded(text.utf8), as: UTF8.self))
+        }
+        return Credentials(
+            user: decode(parts[0]), password: parts.count > 1 ? decode(parts[1]) : Secret(""))
+    }
+
+    /// Source: RFC 1928 §3.
+    private static let socksPort = Port(1_080) ?? .http
+}
+
+extension Proxy: CustomStringConvertible {
+    /// `http://192.0.2.1:8080`; never the credentials.
+    public var description: String {
+        let scheme =
+            switch (kind, target) {
+            case (.http, _): "http"
+            case (.socks5, .address): "socks5"
+            case (.socks5, .name): "socks5h"
+            }
+        return "\(scheme)://\(host.uriText):\(port)"
+    }
+}
+
+/// Why a proxy cannot be used. The text given is not repeated: it may hold a password.
+public enum ProxyFault: Error, Sendable, Hashable, CustomStringConvertible {
+    case unknownScheme(String)
+    case unreadable
+
+    public var description: String {
+        switch self {
+        case .unknownScheme(let scheme):
+            "\(RewriteFault.printable(scheme)) is not a kind of proxy that is known: http, socks5, "
+                + "socks5h (a proxy that itself speaks TLS is not supported)"
+        case .unreadable:
+            "the proxy is not of the form [http|socks5|socks5h://][user:password@]host[:port]"
+        }
+    }
+}
+
+/// Which origins are reached through a proxy.
+///
+/// Nobody's environment decides by itself: unless an application says otherwise there is no proxy.
+public struct ProxyPolicy: Sendable, Hashable {
+    /// For `http` and `https` origins; nil: none.
+    public var http: Proxy?
+    public var https: Proxy?
+    public var exceptions = ProxyExceptions()
+
+    /// Every origin is connected to directly.
+    public static let none = ProxyPolicy(nil)
+
+    /// One proxy for all origins but the exceptions.
+    public init(_ proxy: Proxy?, except exceptions: ProxyExceptions = ProxyExceptions()) {
+        http = proxy
+        https = proxy
+        self.exceptions = exceptions
+    }
+
+    /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say; also in capitals,
+    /// but for `HTTP_PROXY`, which a CGI program gets from whoever sends it a `Proxy` field.
+    ///
+    /// - Throws: ``ProxyFault``: a proxy that was meant and cannot be used must not be passed by.
+    public init(environment variable: (String) -> String?) throws(ProxyFault) {
+        func word(_ names: [String]) -> String? {
+            for name in names {
+                if let text = variable(name), !text.isEmpty { return text }
+            }
+            return nil
+        }
+        let all = ["all_proxy", "ALL_PROXY"]
+        func proxy(_ names: [String]) throws(ProxyFault) -> Proxy? {
+            guard let text = word(names) else { return nil }
+            return try Proxy(text)
+        }
+        http = try proxy(["http_proxy"] + all)
+        https = try proxy(["https_proxy", "HTTPS_PROXY"] + all)
+        exceptions = ProxyExceptions(word(["no_proxy", "NO_PROXY"]) ?? "")
+    }
+
+    /// The proxy of an origin.
+    package func proxy(for origin: Origin) -> Proxy? {
+        guard let proxy = origin.scheme == .https ? https : http,
+            !exceptions.contain(origin.host, port: origin.port)
+        else { return nil }
+        return proxy
+    }
+}
+
+/// Hosts that are reached without a proxy.
+public struct ProxyExceptions: Sendable, Hashable {
+    private enum Rule: Sendable, Hashable {
+        case all
+        case block(AddressBlock)
+        /// The domain and all below it.
+        case domain(HostName)
+    }
+
+    private struct Entry: Sendable, Hashable {
+        let rule: Rule
+        let port: Port?
+    }
+
+    private var entries: [Entry] = []
+
+    public init() {}
+
+    /// Reads a list as `no_proxy` has it: `*`, domains with all below them (with or without a dot
+    /// before), addresses and blocks of them, each with a port or not. What cannot be read counts for
+    /// nothing.
+    public init(_ list: String) {
+        for item in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+            if let entry = ProxyExceptions.entry(String(item)) { entries.append(entry) }
+        }
+    }
+
+    func contain(_ host: Host, port: Port) -> Bool {
+        entries.contains { entry in
+            guard entry.port == nil || entry.port == port else { return false }
+            switch (entry.rule, host) {
+            case (.all, _): return true
+            case (.block(let block), .address(let address)): return block.contains(address)
+            case (.domain(let domain), .name(let name)):
+                return name == domain || name.text.hasSuffix("." + domain.text)
+            default: return false
+            }
+        }
+    }
+
+    private static func entry(_ text: String) -> Entry? {
+        if text == "*" { return Entry(rule: .all, port: nil) }
+        if let block = try? AddressBlock(text) { return Entry(rule: .block(block), port: nil) }
+        var host = text[...]
+        var port: Port?
+        if let colon = text.lastIndex(of: ":") {
+            guard let number = Port(text[text.index(after: colon)...]) else { return nil }
+            port = number
+            host = text[..<colon]
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        if let block = try? AddressBlock(String(host)) {
+            return Entry(rule: .block(block), port: port)
+        }
+        while host.hasPrefix("*") || host.hasPrefix(".") { host = host.dropFirst() }
+        guard let domain = try? HostName(String(host)) else { return nil }
+        return Entry(rule: .domain(domain), port: port)
+    }
+}
+
+/// How one transfer goes through a proxy.
+package struct ProxyPath: Sendable, Hashable {
+    package let proxy: Proxy
+    /// What the proxy is told to connect to; nil: the origin's name.
+    package let address: IPAddress?
+
+    package init(proxy: Proxy, address: IPAddress?) {
+        self.proxy = proxy
+        self.address = address
+    }
+}

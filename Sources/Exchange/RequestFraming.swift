@@ -1,0 +1,63 @@
+/// How the body of a request is framed: by its length or in chunks, never both.
+///
+/// The fields that say so are the transport's to write. What a caller says by such a field has to be
+/// true: a request whose two ends count differently is how one is smuggled inside another.
+/// Source: RFC 9112 §6.3, §11.2.
+package enum RequestFraming {
+    /// What the caller's fields promise of a stream that does not know its own length; nil: nothing.
+    ///
+    /// - Throws: ``RewriteFault/lengthDiffers(given:)``, ``RewriteFault/transferCoding(_:)``.
+    package static func promisedLength(
+        _ fields: HTTPFields, of body: RequestBody
+    ) throws(RewriteFault) -> Int64? {
+        let codings = fields.all("Transfer-Encoding")
+        let lengths = fields.all("Content-Length")
+        for coding in codings where coding.lowercased() != "chunked" || !lengths.isEmpty {
+            throw .transferCoding(RewriteFault.printable(coding))
+        }
+        guard let given = lengths.first else { return nil }
+        guard lengths.allSatisfy({ $0 == given }), let length = length(given) else {
+            throw .lengthDiffers(given: RewriteFault.printable(given))
+        }
+        let known: Int64? =
+            switch body {
+            case .none: 0
+            case .bytes(let octets): Int64(octets.count)
+            case .stream(let source): source.length
+            }
+        guard length == known ?? length else {
+            throw .lengthDiffers(given: RewriteFault.printable(given))
+        }
+        return known == nil ? length : nil
+    }
+
+    private static func length(_ text: String) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(text)
+    }
+}
+
+/// A source whose length its caller knows.
+package final class MeasuredSource: RequestBodySource {
+    package let length: Int64?
+    private let source: any RequestBodySource
+
+    package init(_ source: any RequestBodySource, length: Int64) {
+        self.source = source
+        self.length = length
+    }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+        source.read(into: buffer)
+    }
+
+    package func whenReadable(_ wake: @escaping @Sendable () -> Void) {
+        source.whenReadable(wake)
+    }
+
+    package var canRewind: Bool { source.canRewind }
+
+    package func rewind() -> Bool { source.rewind() }
+}

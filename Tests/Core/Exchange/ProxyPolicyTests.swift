@@ -1,0 +1,144 @@
+import HTTPDNSExchange
+import HTTPDNSLookup
+import HTTPDNSNames
+import Testing
+
+@Suite struct ProxyPolicyTests {
+    private typealias Trace = ExchangeTrace
+
+    private func environment(_ variables: [String: String]) throws -> ProxyPolicy {
+        try ProxyPolicy { variables[$0] }
+    }
+
+    private func proxy(
+        _ policy: ProxyPolicy, _ url: String = "https://shop.example.test/"
+    ) throws -> String? {
+        policy.proxy(for: try HTTPURL(url).origin)?.description
+    }
+
+    @Test(arguments: [
+        ("http://proxy.test:8080", "http://proxy.test:8080"),
+        ("proxy.test:3128", "http://proxy.test:3128"),
+        ("HTTP://192.0.2.1:80/", "http://192.0.2.1:80"),
+        ("http://proxy.test", "http://proxy.test:80"),
+        ("socks5://[2001:db8::1]:9050", "socks5://[2001:db8::1]:9050"),
+        ("socks5h://proxy.test", "socks5h://proxy.test:1080"),
+        ("socks5://proxy.test:80", "socks5://proxy.test:80"),
+        ("http://me:hunter2@proxy.test:8080", "http://proxy.test:8080"),
+    ])
+    func `a proxy is read, and told without its password`(text: String, told: String) throws {
+        let proxy = try Proxy(text)
+        #expect(proxy.description == told)
+        #expect(!String(reflecting: proxy).contains("hunter2"))
+    }
+
+    @Test func `what a proxy is told follows from its scheme`() throws {
+        #expect(try Proxy("socks5://p.test").target == .address)
+        #expect(try Proxy("socks5h://p.test").target == .name)
+        #expect(try Proxy("http://p.test").target == .name)
+    }
+
+    @Test func `credentials are decoded`() throws {
+        let proxy = try Proxy("http://a%40b:c%3Ad@proxy.test:1")
+        #expect(proxy.credentials?.user.revealed == "a@b")
+        #expect(proxy.credentials?.password.revealed == "c:d")
+    }
+
+    @Test(arguments: [
+        "https://proxy.test:443", "socks4://proxy.test", "", "http://", "http://a b", "ftp://x",
+    ])
+    func `what cannot be used is an error, not a direct connection`(text: String) throws {
+        #expect(throws: ProxyFault.self) { try Proxy(text) }
+    }
+
+    @Test func `there is no proxy unless somebody says so`() throws {
+        #expect(try proxy(.none) == nil)
+        #expect(try proxy(try environment([:])) == nil)
+    }
+
+    @Test func `the environment is read as others read it`() throws {
+        let variables = [
+            "http_proxy": "one.test:1", "HTTPS_PROXY": "two.test:2", "ALL_PROXY": "three.test:3",
+            "HTTP_PROXY": "evil.test:9",
+        ]
+        #expect(try proxy(environment(variables), "http://a.test/") == "http://one.test:1")
+        #expect(try proxy(environment(variables)) == "http://two.test:2")
+        #expect(try proxy(environment(["all_proxy": "x.test:3"])) == "http://x.test:3")
+        // A CGI program gets this one from whoever sends it a Proxy field.
+        #expect(try proxy(environment(["HTTP_PROXY": "evil.test:9"]), "http://a.test/") == nil)
+        #expect(throws: ProxyFault.self) { try environment(["https_proxy": "ftp://x"]) }
+    }
+
+    @Test(arguments: [
+        ("*", true), ("example.test", true), (".example.test", true), ("*.example.test", true),
+        ("shop.example.test", true), ("shop.example.test:443", true), ("SHOP.Example.Test.", true),
+        ("other.test, example.test", true), ("hop.example.test", false), ("example", false),
+        ("shop.example.test:444", false), ("", false), ("192.0.2.0/24", false), (",,", false),
+    ])
+    func `names are excepted with all below them, and at label boundaries only`(
+        list: String, isExcepted: Bool
+    ) throws {
+        let policy = ProxyPolicy(try Proxy("p.test:1"), except: ProxyExceptions(list))
+        #expect(try (proxy(policy) == nil) == isExcepted)
+    }
+
+    @Test(arguments: [
+        ("192.0.2.0/24", "http://192.0.2.7/", true), ("192.0.2.7", "http://192.0.2.7/", true),
+        ("192.0.2.8", "http://192.0.2.7/", false), ("2001:db8::/32", "http://[2001:db8::1]/", true),
+        ("[2001:db8::1]:80", "http://[2001:db8::1]/", true),
+        ("192.0.2.7:81", "http://192.0.2.7/", false),
+    ])
+    func `addresses are excepted by block`(list: String, url: String, isExcepted: Bool) throws {
+        let policy = ProxyPolicy(try Proxy("p.test:1"), except: ProxyExceptions(list))
+        #expect(try (proxy(policy, url) == nil) == isExcepted)
+    }
+
+    // MARK: In the machine
+
+    private func trace(_ target: Proxy.Target) throws -> (Trace, Proxy, Host) {
+        let host = Host.name(try HostName("proxy.test"))
+        let proxy = Proxy(.http, host: host, port: try #require(Port(3_128)), target: target)
+        return (try Trace(change: { $0.proxies = ProxyPolicy(proxy) }), proxy, host)
+    }
+
+    @Test func `behind a proxy that is told names only the proxy is resolved`() throws {
+        var (trace, proxy, host) = try trace(.name)
+        #expect(trace.machine.start(now: .at(0)) == [.resolve(host)])
+        let sent = try trace.resolve(to: ["192.0.2.99"])
+        let route = try #require(
+            Route(addresses: [try IPAddress("192.0.2.99")], port: proxy.port))
+        #expect(
+            sent == [
+                .transfer(
+                    RequestHead(url: trace.url), route, sendsBody: false,
+                    via: ProxyPath(proxy: proxy, address: nil))
+            ])
+        let hop = trace.machine.reportSoFar.hops[0]
+        #expect(hop.resolution == nil)
+        #expect(!hop.isRewritten)
+    }
+
+    @Test func `a proxy that is told addresses is told the next when one does not do`() throws {
+        var (trace, proxy, host) = try trace(.address)
+        #expect(trace.machine.start(now: .at(0)) == [.resolve(trace.url.origin.host)])
+        #expect(try trace.resolve(to: ["192.0.2.1", "192.0.2.2"]) == [.resolve(host)])
+        let sent = try trace.resolve(to: ["192.0.2.99"])
+        #expect(sent.path == ProxyPath(proxy: proxy, address: try IPAddress("192.0.2.1")))
+        let remote = try IPAddress("192.0.2.99")
+        let next = trace.machine.finished(
+            .failure(.cannotConnect("502")), remote: remote, now: .at(2))
+        #expect(next.path == ProxyPath(proxy: proxy, address: try IPAddress("192.0.2.2")))
+        let end = trace.machine.finished(
+            .failure(.cannotConnect("502")), remote: remote, now: .at(3))
+        #expect(end.failure?.label == "cannot_connect")
+        let hop = trace.machine.reportSoFar.hops[0]
+        #expect(hop.resolution?.addresses.count == 2)
+        #expect(hop.isRewritten)
+    }
+}
+
+extension [ExchangeMachine.Action] {
+    fileprivate var path: ProxyPath? {
+        if case .transfer(_, _, _, _, let path)? = last { path } else { nil }
+    }
+}
