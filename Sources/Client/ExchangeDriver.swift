@@ -205,6 +205,11 @@ extension ExchangeDriver {
             fields: fields, body: sendsBody ? request.body : .none,
             verifier: verifier, limits: limits(), version: client.parts.version)
         wire.decodesContent = !fields.contains("Accept-Encoding")
+        if let credentials = request.credentials, credentials.origin == head.url.origin,
+            !fields.contains("Authorization")
+        {
+            wire.credentials = credentials
+        }
         let generation = state.withLock { state in
             // A cancel that came since the last transfer ended is for this one: it stays noted.
             state.generation &+= 1

@@ -10,6 +10,8 @@ public struct HTTPRequest: Sendable {
     public var redirects = RedirectRules()
     /// Send cookies of the client's jar and keep those of the response.
     public var usesCookies = true
+    /// Sent to their own origin, unless the request has an `Authorization` field of its own.
+    package var credentials: OriginCredentials?
 
     public init(
         _ method: HTTPMethod = .get, _ url: HTTPURL, fields: HTTPFields = HTTPFields(),

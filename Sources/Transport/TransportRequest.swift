@@ -23,6 +23,9 @@ package struct TransportRequest: Sendable {
     package var version: HTTPVersion
     /// Decode gzip, deflate, br by `Accept-Encoding`; false delivers bodies as they come.
     package var decodesContent: Bool
+    /// User and password, given to libcurl. With Digest it sends the request once without them, and
+    /// that answer is not told.
+    package var credentials: OriginCredentials?
 
     package init(
         origin: Origin, route: Route, method: HTTPMethod, target: String,
