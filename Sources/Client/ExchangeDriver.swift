@@ -208,6 +208,11 @@ extension ExchangeDriver {
         }
         wire.needsFreshConnection = freshly
         wire.via = path
+        if let credentials = request.credentials, credentials.origin == head.url.origin,
+            !wire.fields.contains("Authorization")
+        {
+            wire.credentials = credentials
+        }
         let generation = state.withLock { state in
             // A cancel that came since the last transfer ended is for this one: it stays noted.
             state.generation &+= 1

@@ -17,6 +17,8 @@ public struct HTTPRequest: Sendable {
     public var expectsContinue = false
     /// Through which proxies; nil: as the client does otherwise.
     public var proxies: ProxyPolicy?
+    /// Sent to their own origin, unless the request has an `Authorization` field of its own.
+    package var credentials: OriginCredentials?
 
     public init(
         _ method: HTTPMethod = .get, _ url: HTTPURL, fields: HTTPFields = HTTPFields(),

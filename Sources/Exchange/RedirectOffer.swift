@@ -7,7 +7,7 @@ public struct RedirectOffer: Sendable, Hashable {
 
     /// True when the answer's own body is short enough to read away, which keeps the connection.
     ///
-    /// Because: reading 64 KiB costs less than a new TLS connection (two round trips).
+    /// See ``mostDrainedOctets``.
     var drains: Bool {
         // Beside `Transfer-Encoding` the length says nothing. Source: RFC 9112 §6.3.
         guard response.version != .http2, !response.fields.contains("Transfer-Encoding") else {
@@ -16,8 +16,11 @@ public struct RedirectOffer: Sendable, Hashable {
         guard let length = response.fields.first("Content-Length").flatMap({ Int($0) }) else {
             return false
         }
-        return (0...65_536).contains(length)
+        return (0...RedirectOffer.mostDrainedOctets).contains(Int64(length))
     }
+
+    /// Because: reading 64 KiB costs less than a new TLS connection (two round trips).
+    package static let mostDrainedOctets: Int64 = 65_536
 }
 
 /// The caller's word on a redirect.

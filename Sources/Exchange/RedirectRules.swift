@@ -70,7 +70,7 @@ public struct RedirectRules: Sendable, Hashable {
     }
 
     /// What was meant for the first origin alone. Source: RFC 9110 §15.4, §17.9; Fetch §4.4.
-    private static let originFields = [
+    package static let originFields = [
         "Authorization", "Cookie", "Proxy-Authorization", "Referer",
     ]
 

@@ -24,6 +24,8 @@ public struct HTTPDNS: Sendable {
     /// Finds addresses.
     public var resolver: Resolver { client.resolver }
 
+    /// The hosts of the resolver's servers, where they were configured by name.
+    package let resolverHosts: Set<HostName>
     /// Follows the network where the configuration asks for it.
     private let follower: NetworkFollower?
     private let cookieBox: CookieBox
@@ -63,6 +65,8 @@ public struct HTTPDNS: Sendable {
         client = HTTPDNSClient(resolver: resolver, parts: parts)
         reportSender = sender
         self.policy = policy
+        resolverHosts = Set(
+            (configuration.resolvers + configuration.routedResolvers).compactMap(\.serverHost))
         follower = configuration.followsNetwork ? NetworkFollower(resolver) : nil
         for line in configuration.trust.dangerous.lines { configuration.report?(line) }
         for line in configuration.resolverTrust.dangerous.lines {

@@ -95,6 +95,19 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The host that this source is asked at, where it has a name.
+    package var serverHost: HostName? {
+        let host: Host? =
+            switch kind {
+            case .datagram(let host, _, _), .dot(let host, _): host
+            case .doh(let url), .jsonDoH(let url): url.origin.host
+            case .system, .resolvConf: nil
+            case .provider(let profile): endpoint?.origin.host ?? profile.provenHost
+            }
+        if case .name(let name) = host { return name }
+        return nil
+    }
+
     /// The host that must be resolved before this source can be asked; nil when its address is known.
     public var unresolvedHost: HostName? {
         guard bootstrap.isEmpty else { return nil }

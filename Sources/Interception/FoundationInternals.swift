@@ -53,18 +53,88 @@ enum DeliveryStyle: Sendable {
     /// A completion handler or an async call takes one whole body: Foundation keeps only the last
     /// chunk it was given.
     case whole
-    /// A download, which wants a file.
-    case download
+    /// A download, which wants a file. It is taken away after the callback, unless an async call's
+    /// caller gets it.
+    case download(isKept: Bool)
 }
 
 /// Where the body of a task comes from.
 enum TaskBody {
     case none
     case data(Data)
+    case pieces(DispatchData)
     case stream(InputStream)
     case file(URL)
+    /// The delegate is to give it: `uploadTask(withStreamedRequest:)`.
+    case asked
     /// An upload whose body cannot be found.
     case unreadable
+}
+
+/// A dictionary by names of Foundation's own, as `URLProtocol.properties` is.
+private protocol KeyedByName {
+    static func put(_ value: Any, under name: String, at place: UnsafeMutableRawPointer) -> Bool
+    static func value(under name: String, at place: UnsafeMutableRawPointer) -> Any?
+}
+
+extension Dictionary: KeyedByName
+where Key: RawRepresentable, Key.RawValue == String, Value == Any {
+    fileprivate static func put(
+        _ value: Any, under name: String, at place: UnsafeMutableRawPointer
+    ) -> Bool {
+        guard let key = Key(rawValue: name) else { return false }
+        place.assumingMemoryBound(to: Self.self).pointee[key] = value
+        return true
+    }
+
+    fileprivate static func value(
+        under name: String, at place: UnsafeMutableRawPointer
+    ) -> Any? {
+        Key(rawValue: name).flatMap { place.assumingMemoryBound(to: Self.self).pointee[$0] }
+    }
+}
+
+/// Where Foundation's objects keep what has no public way in. Each nil where the name or the type is
+/// not as expected.
+private struct FieldPlaces: Sendable {
+    var inlineFlag: Int?
+    var statusQueue: Int?
+    var response: Int?
+    var received: Int?
+    var sent: Int?
+    var expectedToReceive: Int?
+    var expectedToSend: Int?
+
+    /// Read once: the fields of `URLSessionTask` lie alike in all kinds of tasks.
+    static let ofTask = FieldPlaces(URLSessionTask.self)
+    static let properties = FieldPlaces.places(in: URLProtocol.self)["properties"]
+
+    private init(_ type: AnyClass) {
+        let places = FieldPlaces.places(in: type)
+        func place<Value>(_ name: String, _ type: Value.Type) -> Int? {
+            places[name].flatMap { $0.kind == type ? $0.offset : nil }
+        }
+        inlineFlag = place(TaskInternals.inlineFlag, Bool.self)
+        statusQueue = place("syncQ", DispatchQueue.self)
+        response = place("_response", URLResponse?.self)
+        received = place("_countOfBytesReceived", Int64.self)
+        sent = place("_countOfBytesSent", Int64.self)
+        expectedToReceive = place("countOfBytesExpectedToReceive", Int64.self)
+        expectedToSend = place("countOfBytesExpectedToSend", Int64.self)
+    }
+
+    private static func places(
+        in type: AnyClass
+    ) -> [String: (offset: Int, kind: any Any.Type)] {
+        var places: [String: (offset: Int, kind: any Any.Type)] = [:]
+        // 1 is `classType`; the named constant is not concurrency-safe to read in Swift 6.3.
+        let options = _EachFieldOptions(rawValue: 1)
+        _ = _forEachField(of: type, options: options) { label, offset, kind, _ in
+            places[String(cString: label)] = (offset, kind)
+            return true
+        }
+        return places
+    }
 }
 
 /// A dictionary by task number whose values have a type of Foundation's own. A cast to `[Int: Any]`
@@ -84,19 +154,28 @@ package enum TaskInternals {
         field("session", of: task) as? URLSession
     }
 
-    static func style(of task: URLSessionTask, in session: URLSession) -> DeliveryStyle {
-        if task is URLSessionDownloadTask { return .download }
-        guard let behaviour = behaviour(of: task, in: session) else { return .whole }
-        return caseName(of: behaviour) == "callDelegate" ? .delegate : .whole
+    /// How a task reports, and the delegate that was given to an async call, which is not in
+    /// `task.delegate`.
+    struct Manner {
+        var style: DeliveryStyle
+        var delegate: (any URLSessionTaskDelegate)?
     }
 
-    /// The delegate that was given to an async call, which is not in `task.delegate`.
-    static func ownDelegate(
-        of task: URLSessionTask, in session: URLSession
-    ) -> (any URLSessionTaskDelegate)? {
-        guard let behaviour = behaviour(of: task, in: session),
-            let values = payload(of: behaviour)
-        else { return nil }
+    static func manner(of task: URLSessionTask, in session: URLSession) -> Manner {
+        let behaviour = behaviour(of: task, in: session)
+        let name = behaviour.flatMap { caseName(of: $0) }
+        let delegate =
+            name?.hasSuffix("WithTaskDelegate") == true ? behaviour.flatMap(ownDelegate) : nil
+        if task is URLSessionDownloadTask {
+            // Where it is not known which kind of call it is, a file too many does no harm.
+            let isKept = name != "callDelegate" && name != "downloadCompletionHandler"
+            return Manner(style: .download(isKept: isKept), delegate: delegate)
+        }
+        return Manner(style: name == "callDelegate" ? .delegate : .whole, delegate: delegate)
+    }
+
+    private static func ownDelegate(_ behaviour: Any) -> (any URLSessionTaskDelegate)? {
+        guard let values = payload(of: behaviour) else { return nil }
         for child in Mirror(reflecting: values).children {
             if let delegate = unwrapped(child.value) as? any URLSessionTaskDelegate {
                 return delegate
@@ -117,11 +196,11 @@ package enum TaskInternals {
         if let data = request.httpBody { return .data(data) }
         if let stream = request.httpBodyStream { return .stream(stream) }
         guard task is URLSessionUploadTask else { return .none }
-        guard let known = field("knownBody", of: task), let body = payload(of: known) else {
-            return .unreadable
-        }
+        guard let field = member("knownBody", of: task) else { return .unreadable }
+        guard let known = unwrapped(field) else { return .asked }
+        guard let body = payload(of: known) else { return .unreadable }
         switch body {
-        case let data as DispatchData: return .data(Data(data))
+        case let data as DispatchData: return .pieces(data)
         case let url as URL: return .file(url)
         case let stream as InputStream: return .stream(stream)
         default: return .unreadable
@@ -134,12 +213,74 @@ package enum TaskInternals {
     /// status lock and waits for the work queue, which resumes the continuation inline and wants that
     /// lock. Source: swift-corelibs-foundation issue 5412, fixed after 6.3.
     static func resumeOffQueue(_ task: URLSessionTask) {
-        guard let offset = offset(of: inlineFlag, in: task) else { return }
+        guard let offset = FieldPlaces.ofTask.inlineFlag else { return }
         Unmanaged.passUnretained(task).toOpaque()
             .storeBytes(of: false, toByteOffset: offset, as: Bool.self)
     }
 
-    private static let inlineFlag = "_callCompletionHandlerInline"
+    fileprivate static let inlineFlag = "_callCompletionHandlerInline"
+
+    /// Sets the response of a task, as Foundation does, without telling its delegate: that is then
+    /// told by us, and its answer is heard. False when the fields are not found.
+    static func set(_ response: URLResponse, of task: URLSessionTask) -> Bool {
+        guard let place = FieldPlaces.ofTask.response else { return false }
+        return locked(task) { base in
+            (base + place).assumingMemoryBound(to: URLResponse?.self).pointee = response
+        }
+    }
+
+    /// What a task shows of its progress.
+    struct Counts: Sendable, Equatable {
+        var received: Int64 = 0
+        var sent: Int64 = 0
+        /// -1 for unknown, as Foundation has it.
+        var expectedToReceive: Int64 = -1
+        var expectedToSend: Int64 = -1
+    }
+
+    /// Sets the counts of a task where their fields are found; nothing depends on them.
+    static func set(_ counts: Counts, of task: URLSessionTask) {
+        let places = FieldPlaces.ofTask
+        guard let received = places.received, let sent = places.sent,
+            let expectedToReceive = places.expectedToReceive,
+            let expectedToSend = places.expectedToSend
+        else { return }
+        _ = locked(task) { base in
+            base.storeBytes(of: counts.received, toByteOffset: received, as: Int64.self)
+            base.storeBytes(of: counts.sent, toByteOffset: sent, as: Int64.self)
+            base.storeBytes(
+                of: counts.expectedToReceive, toByteOffset: expectedToReceive, as: Int64.self)
+            base.storeBytes(
+                of: counts.expectedToSend, toByteOffset: expectedToSend, as: Int64.self)
+        }
+    }
+
+    /// Under the queue that the task's own accessors go through.
+    private static func locked(
+        _ task: URLSessionTask, _ work: (UnsafeMutableRawPointer) -> Void
+    ) -> Bool {
+        guard let place = FieldPlaces.ofTask.statusQueue else { return false }
+        let base = Unmanaged.passUnretained(task).toOpaque()
+        let queue = (base + place).assumingMemoryBound(to: DispatchQueue.self).pointee
+        queue.sync { work(base) }
+        return true
+    }
+
+    /// True when the file of a download can be handed over; without it Foundation would crash.
+    static var canHandOverFiles: Bool {
+        guard let properties = FieldPlaces.properties else { return false }
+        return properties.kind is any KeyedByName.Type
+    }
+
+    /// Says where a download's file is; false when that cannot be said. On the work queue.
+    static func set(temporaryFile file: URL, of loader: URLProtocol) -> Bool {
+        guard let properties = FieldPlaces.properties,
+            let kind = properties.kind as? any KeyedByName.Type
+        else { return false }
+        let place = Unmanaged.passUnretained(loader).toOpaque() + properties.offset
+        return kind.put(file, under: "temporaryFileURL", at: place)
+            && kind.value(under: "temporaryFileURL", at: place) as? URL == file
+    }
 
     /// Which of the internals used here are not where they are expected: none with a Foundation that
     /// this library was checked with.
@@ -150,29 +291,65 @@ package enum TaskInternals {
         // Made, never resumed.
         let delegated = session.dataTask(with: url)
         let handled = session.dataTask(with: url) { _, _, _ in }
-        let upload = session.uploadTask(with: URLRequest(url: url), from: Data([1])) { _, _, _ in }
+        let request = URLRequest(url: url)
+        let upload = session.uploadTask(with: request, from: Data([1])) { _, _, _ in }
+        let streamed = session.uploadTask(withStreamedRequest: request)
+        let download = session.downloadTask(with: url) { _, _, _ in }
+        // A task is registered by the time the next one is made.
+        _ = session.dataTask(with: url)
         var missing: [String] = []
         if self.session(of: delegated) !== session { missing.append("URLSessionTask.session") }
-        if style(of: delegated, in: session) != .delegate {
+        if case .delegate = manner(of: delegated, in: session).style {
+        } else {
             missing.append("URLSession.taskRegistry.behaviours")
         }
-        if style(of: handled, in: session) != .whole {
+        if case .whole = manner(of: handled, in: session).style {
+        } else {
             missing.append("a completion handler's behaviour")
         }
-        if case .data(Data([1])) = body(of: upload, URLRequest(url: url)) {
+        if case .download(isKept: false) = manner(of: download, in: session).style {
+        } else {
+            missing.append("a download's behaviour")
+        }
+        if case .pieces = body(of: upload, request), case .asked = body(of: streamed, request) {
         } else {
             missing.append("URLSessionTask.knownBody")
         }
-        if offset(of: inlineFlag, in: handled) == nil { missing.append(inlineFlag) }
+        return missing + missingFields(delegated)
+    }
+
+    private static func missingFields(_ task: URLSessionDataTask) -> [String] {
+        var missing: [String] = []
+        if FieldPlaces.ofTask.inlineFlag == nil { missing.append(inlineFlag) }
+        if !canHandOverFiles { missing.append("URLProtocol.properties") }
+        let counts = Counts(received: 1, sent: 2, expectedToReceive: 3, expectedToSend: 4)
+        set(counts, of: task)
+        if task.countOfBytesReceived != 1 || task.countOfBytesSent != 2
+            || task.countOfBytesExpectedToReceive != 3 || task.countOfBytesExpectedToSend != 4
+        {
+            missing.append("the counts of URLSessionTask")
+        }
+        if let url = task.originalRequest?.url {
+            let response = URLResponse(
+                url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+            if !set(response, of: task) || task.response !== response {
+                missing.append("URLSessionTask.response")
+            }
+        }
         return missing
     }
 
     /// The value of a stored property, searched from the most derived class up.
     private static func field(_ name: String, of value: Any) -> Any? {
+        member(name, of: value).flatMap { unwrapped($0) }
+    }
+
+    /// The same as it is stored; nil where there is none of that name.
+    private static func member(_ name: String, of value: Any) -> Any? {
         var mirror: Mirror? = Mirror(reflecting: value)
         while let current = mirror {
             if let child = current.children.first(where: { $0.label == name }) {
-                return unwrapped(child.value)
+                return child.value
             }
             mirror = current.superclassMirror
         }
@@ -193,23 +370,5 @@ package enum TaskInternals {
     private static func payload(of value: Any) -> Any? {
         guard let child = Mirror(reflecting: value).children.first else { return nil }
         return unwrapped(child.value)
-    }
-
-    /// Where a stored `Bool` of that name lies in an object; nil when there is none.
-    private static func offset(of name: String, in object: AnyObject) -> Int? {
-        var type: AnyClass? = Swift.type(of: object)
-        while let current = type {
-            var found: Int?
-            // 1 is `classType`; the named constant is not concurrency-safe to read in Swift 6.3.
-            let options = _EachFieldOptions(rawValue: 1)
-            _ = _forEachField(of: current, options: options) { label, offset, kind, _ in
-                guard String(cString: label) == name, kind == Bool.self else { return true }
-                found = offset
-                return false
-            }
-            if let found { return found }
-            type = _getSuperclass(current)
-        }
-        return nil
     }
 }

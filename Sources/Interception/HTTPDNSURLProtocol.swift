@@ -18,7 +18,7 @@ open class HTTPDNSURLProtocol: URLProtocol {
         guard let installation = InstallationTable.shared.installation(of: self) else {
             return false
         }
-        return installation.scope.covers(request.url)
+        return installation.scope.covers(request.url, resolvers: installation.resolvers)
     }
 
     /// The request as it is; on this platform Foundation does not ask.

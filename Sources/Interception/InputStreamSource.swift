@@ -25,17 +25,18 @@ final class InputStreamSource: RequestBodySource {
         var isClosed = false
     }
 
+    /// Gives the stream anew, from its first octet; on any thread, at once or later; nil for none.
+    typealias Supply = @Sendable (@escaping @Sendable (SharedStream?) -> Void) -> Void
+
     let length: Int64?
-    private let first: SharedStream
-    private let again: (@Sendable () -> InputStream?)?
+    private let first: SharedStream?
+    private let again: Supply?
     private let state = Locked(State())
 
-    /// Reads from `stream`, which nobody else may touch from now on; `again` gives it anew from its
-    /// first octet.
-    init(
-        _ stream: InputStream, length: Int64?, again: (@Sendable () -> InputStream?)? = nil
-    ) {
-        first = SharedStream(stream: stream)
+    /// Reads from `stream`, which nobody else may touch from now on; nil asks `again` for the first
+    /// one, too.
+    init(_ stream: SharedStream?, length: Int64?, again: Supply? = nil) {
+        first = stream
         self.length = length
         self.again = again
     }
@@ -47,7 +48,8 @@ final class InputStreamSource: RequestBodySource {
             state.wake = wake
             return state.room == nil
         }
-        if isFirst { begin(first) }
+        guard isFirst else { return }
+        if let first { begin(first, open()) } else { supply() }
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
@@ -65,12 +67,24 @@ final class InputStreamSource: RequestBodySource {
     var canRewind: Bool { again != nil }
 
     func rewind() -> Bool {
-        guard let stream = again?() else { return false }
-        begin(SharedStream(stream: stream))
+        guard again != nil else { return false }
+        supply()
         return true
     }
 
-    private func begin(_ stream: SharedStream) {
+    private func supply() {
+        let room = open()
+        again? { [weak self] stream in
+            guard let self else { return }
+            guard let stream else {
+                return self.finish(.failed("no stream was given for it"), room)
+            }
+            self.begin(stream, room)
+        }
+    }
+
+    /// From now on octets of an earlier stream no longer count.
+    private func open() -> ConditionLocked<Room> {
         let room = ConditionLocked(Room())
         let earlier = state.withLock { state in
             defer { state.room = room }
@@ -79,6 +93,10 @@ final class InputStreamSource: RequestBodySource {
             return state.room
         }
         earlier?.withLockSignalling { $0.isClosed = true }
+        return room
+    }
+
+    private func begin(_ stream: SharedStream, _ room: ConditionLocked<Room>) {
         let isStarted = DetachedThread.start(named: "httpdns-body") { [weak self] in
             InputStreamSource.pump(stream, room) { self }
         }
@@ -143,7 +161,7 @@ final class InputStreamSource: RequestBodySource {
 }
 
 /// The stream, passed to the one thread that reads it.
-private struct SharedStream: @unchecked Sendable {
+struct SharedStream: @unchecked Sendable {
     // Safety: once made, only the reading thread touches the stream.
     let stream: InputStream
 }

@@ -6,26 +6,60 @@ public import HTTPDNSNames
 internal import HTTPDNSPlatform
 
 /// Which requests of a session go through HTTPDNS.
+///
+/// The others go to the stock loader: they are resolved by the system and not verified by this library.
+/// Names are compared label by label, so that `notexample.com` is never under `example.com`. These rules
+/// are read in order:
+///
+/// 1. `ws`, `wss`, `file` and all else but `http` and `https` pass.
+/// 2. A URL that cannot be read, or whose host Foundation and this library read differently, is
+///    taken, so that it fails here and is looked up by nobody.
+/// 3. Addresses, `localhost` and the servers of the resolver are as the properties say.
+/// 4. ``passed`` pass.
+/// 5. Where ``only`` is set, the rest passes but those.
 public struct InterceptionScope: Sendable, Hashable {
-    /// Host names, with all names under them, that are left to the stock loader. Such requests are
-    /// resolved by the system and not verified by this library.
-    public let passed: [HostName]
+    /// Host names, with all names under them, that alone are taken; nil for all.
+    public var only: [HostName]?
+    /// Host names, with all names under them, that pass.
+    public var passed: [HostName]
+    /// Take `https://192.0.2.1/` and the like: nothing is looked up, and the certificate must name the
+    /// address. Never where ``only`` is set.
+    public var takesAddresses = true
+    /// Take `localhost` and names under it, which lead to this machine.
+    public var takesLocalhost = true
+    /// Take the hosts of the resolver's own servers, where they were configured by name.
+    public var takesResolvers = false
 
-    /// Everything over `http` and `https`.
+    /// Everything over `http` and `https` but the resolver's own servers.
     public static let everything = InterceptionScope(passing: [])
 
-    /// All requests but those to `names` and to names under them.
-    public init(passing names: [HostName]) { passed = names }
+    /// All requests, or those to `only`, but those to `names`; names under them are meant as well.
+    public init(only: [HostName]? = nil, passing names: [HostName] = []) {
+        self.only = only
+        passed = names
+    }
 
-    /// `ws`, `wss`, `file` and the like pass; a URL that cannot be read, or whose host Foundation and
-    /// this library read differently, is ours, so that it fails here and is looked up by nobody.
-    func covers(_ url: URL?) -> Bool {
+    /// True for what is taken.
+    func covers(_ url: URL?, resolvers: Set<HostName>) -> Bool {
         guard let url, let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https"
         else { return false }
-        guard !passed.isEmpty, let text = url.host, let host = try? HostName(text),
-            let read = try? HTTPURL(url.absoluteString), read.origin.host == .name(host)
-        else { return true }
-        return !passed.contains { host.isSameOrUnder($0) }
+        guard let text = url.host, let read = try? HTTPURL(url.absoluteString) else { return true }
+        switch read.origin.host {
+        case .address(let address):
+            let theirs = text.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+            guard (try? IPAddress(theirs)) == address else { return true }
+            return takesAddresses && only == nil
+        case .name(let name):
+            guard let theirs = try? HostName(text), theirs == name else { return true }
+            return covers(name, resolvers)
+        }
+    }
+
+    private func covers(_ name: HostName, _ resolvers: Set<HostName>) -> Bool {
+        if name.labels.last == "localhost", !takesLocalhost { return false }
+        if !takesResolvers, resolvers.contains(name) { return false }
+        if passed.contains(where: { name.isSameOrUnder($0) }) { return false }
+        return only?.contains { name.isSameOrUnder($0) } ?? true
     }
 }
 
@@ -33,10 +67,15 @@ public struct InterceptionScope: Sendable, Hashable {
 package struct Installation: Sendable {
     package let client: HTTPDNSClient
     package let scope: InterceptionScope
+    /// The hosts of the resolver's own servers.
+    package let resolvers: Set<HostName>
 
-    package init(client: HTTPDNSClient, scope: InterceptionScope) {
+    package init(
+        client: HTTPDNSClient, scope: InterceptionScope, resolvers: Set<HostName> = []
+    ) {
         self.client = client
         self.scope = scope
+        self.resolvers = resolvers
     }
 }
 

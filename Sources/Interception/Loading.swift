@@ -2,50 +2,72 @@ internal import Foundation
 internal import FoundationNetworking
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
+internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 
-/// One task being answered: takes the exchange's events from the transport's thread to the work queue.
+/// One task being answered: takes the events of its exchanges from the transport's thread to the work
+/// queue, and the application's answers back.
 ///
 /// Rules:
-/// 1. Everything that Foundation is told is told on the task's work queue.
-/// 2. After a stop nothing is told; while the task is suspended, events wait.
+/// 1. Everything that Foundation is told is told on the task's work queue; delegates are asked on the
+///    delegate queue.
+/// 2. After a stop nothing is told. While the task is suspended, or the application is asked something,
+///    events wait, and the sender with them.
 /// 3. Exactly one end is told.
-final class Loading: ExchangeObserver, @unchecked Sendable {
-    // Safety: `owner`, `buffer` and `isDone` are touched on the work queue alone (`startLoading`,
-    // `stopLoading` and `drain` run there); everything else is immutable or behind `state`.
+/// 4. Only the exchange with the last number counts.
+final class Loading: @unchecked Sendable {
+    // Safety: `owner`, `authentication` and `isDone` are touched on the work queue alone
+    // (`startLoading`, `stopLoading` and `drain` run there); everything else is immutable or behind
+    // `state`.
 
-    private enum Event: Sendable {
+    enum Event: Sendable {
         case redirect(RedirectOffer, @Sendable (RedirectAnswer) -> Void)
         case head(ResponseHead)
-        case body([UInt8])
-        case ended(Result<ExchangeReport, ExchangeFailure>)
+        case body(Data)
+        /// Counts have changed.
+        case progress
+        case ended(Result<Delivery, URLError>)
     }
 
-    private struct State {
+    struct State {
         var events: [Event] = []
         var isScheduled = false
+        /// The task is suspended.
         var isHeld = false
+        /// The application is being asked.
+        var isAsking = false
+        var isStopped = false
+        var number = 0
+        /// The exchange that ended last.
+        var endedNumber = 0
+        var attempt: Attempt?
         var exchange: (any RunningExchange)?
+        /// Begins when the exchange before it has read its body away.
+        var next: Plan?
+        var plan: Plan
         /// Octets handed to a delegate and not yet consumed, or waiting to be handed over.
         var pending = 0
+        var isFileFull = false
         var isPaused = false
-        var isStopped = false
+        var progress = TaskProgress()
     }
 
     /// Because: the client's own streams use the same figure; see `BodyStream`.
     private static let highWaterOctets = 262_144
 
-    private weak var owner: HTTPDNSURLProtocol?
-    private let task: URLSessionTask
-    private let session: URLSession
+    weak var owner: HTTPDNSURLProtocol?
+    let task: URLSessionTask
+    let session: URLSession
+    let delegates: Delegates
+    let style: DeliveryStyle
+    let installation: Installation
+    var authentication: Authentication
+    var isDone = false
+    let state: Locked<State>
     private let queue: WorkQueue
-    private let style: DeliveryStyle
-    private let request: HTTPRequest
-    private let installation: Installation
     private let cookies: SessionCookies
-    private var buffer = Data()
-    private var isDone = false
-    private let state = Locked(State())
+    private let clock = SystemMonotonicClock()
+    private let deadline: Monotonic
 
     init(
         _ owner: HTTPDNSURLProtocol, installation: Installation
@@ -54,87 +76,235 @@ final class Loading: ExchangeObserver, @unchecked Sendable {
             throw .missingInternal("the task's session")
         }
         guard let queue = WorkQueue.current() else { throw .missingInternal("the work queue") }
-        style = TaskInternals.style(of: task, in: session)
-        guard style != .download else { throw .unsupportedTask("download tasks") }
+        let manner = TaskInternals.manner(of: task, in: session)
+        style = manner.style
+        if case .download = style, !TaskInternals.canHandOverFiles {
+            throw .missingInternal("the place for the file of a download")
+        }
+        delegates = Delegates(task: task, session: session, own: manner.delegate)
         self.owner = owner
         self.task = task
         self.session = session
         self.queue = queue
         self.installation = installation
         let configuration = session.configuration
+        let parts = installation.client.parts
         cookies = SessionCookies(
-            configuration, request: owner.request,
-            isPublicSuffix: installation.client.parts.isPublicSuffix)
-        request = try RequestReading(
-            task, owner.request, configuration, cookies: cookies,
-            toASCII: installation.client.parts.toASCII
-        ).request
-        if style == .whole { TaskInternals.resumeOffQueue(task) }
+            configuration, request: owner.request, isPublicSuffix: parts.isPublicSuffix)
+        let reading = try RequestReading(
+            task, owner.request, configuration, cookies: cookies, toASCII: parts.toASCII)
+        authentication = Authentication(
+            storage: configuration.urlCredentialStorage, first: reading.request.head.url)
+        let now = clock.now()
+        deadline =
+            reading.request.limits.total.map { now.adding(milliseconds: $0.wholeMilliseconds) }
+            ?? .distantFuture
+        state = Locked(State(plan: Plan(request: reading.request, body: reading.body)))
+        if case .delegate = style { return }
+        TaskInternals.resumeOffQueue(task)
     }
 
     func start() {
-        let exchange = installation.client.start(request, observer: self, cookies: cookies)
-        let isStopped = state.withLock { state in
-            state.exchange = state.isStopped ? nil : exchange
-            return state.isStopped
-        }
-        if isStopped { exchange.cancel() }
+        state.withLock { $0.progress.expect(toSend: $0.plan.body.length) }
+        begin(state.withLock { $0.plan })
     }
 
+    /// The task is suspended.
     func hold() { state.withLock { $0.isHeld = true } }
 
     func goOn() {
-        state.withLock { $0.isHeld = false }
-        schedule()
+        change { $0.isHeld = false }
     }
 
+    /// The task is cancelled, or over.
     func stop() {
         isDone = true
-        let exchange = state.withLock { state in
+        let (exchange, attempt) = state.withLock { state in
             state.isStopped = true
             state.events = []
-            defer { state.exchange = nil }
-            return state.exchange
+            state.next = nil
+            defer {
+                state.exchange = nil
+                state.attempt = nil
+            }
+            return (state.exchange, state.attempt)
         }
         exchange?.cancel()
+        attempt?.giveUp()
+    }
+
+    /// The task's end is told: nothing is held any more.
+    func close() {
+        isDone = true
+        state.withLock { state in
+            state.isStopped = true
+            state.attempt = nil
+        }
+    }
+
+    /// Ends the task as failed; from any thread.
+    func end(with error: URLError) {
+        queue.async {
+            guard !self.isDone else { return }
+            self.stop()
+            self.owner?.fail(error)
+        }
+    }
+
+    /// Runs later, unless the task is over by then.
+    func onWorkQueue(_ work: @escaping @Sendable () -> Void) {
+        queue.async { if !self.isDone { work() } }
+    }
+
+    // MARK: The exchanges
+
+    private func begin(_ plan: Plan) {
+        let number = state.withLock { state in
+            state.number += 1
+            state.plan = plan
+            return state.number
+        }
+        var request = plan.request
+        if let source = plan.body.source(newer: plan.stream, supply: delegates.supply) {
+            request.body = .stream(
+                CountingSource(
+                    source, onRead: { [weak self] in self?.sent($0) },
+                    onRewind: { [weak self] in self?.sendsAgain() }))
+        }
+        request.limits.total = .milliseconds(deadline.millisecondsLeft(from: clock.now()))
+        let attempt = Attempt(number, of: self, style: style)
+        state.withLock { if $0.number == number { $0.attempt = attempt } }
+        let exchange = installation.client.start(request, observer: attempt, cookies: cookies)
+        let isWanted = state.withLock { state in
+            guard !state.isStopped, state.number == number else { return false }
+            // It may have ended by now.
+            if state.endedNumber != number { state.exchange = exchange }
+            return true
+        }
+        if !isWanted { exchange.cancel() }
+    }
+
+    /// Begins another exchange in the place of this one, whose answer nobody is to see.
+    ///
+    /// - Parameter drains: read the rest of its body away, which keeps the connection.
+    func begin(_ plan: Plan, insteadDraining drains: Bool) {
+        let (old, attempt, isNow) = state.withLock { state in
+            guard !state.isStopped else {
+                return (nil as (any RunningExchange)?, nil as Attempt?, false)
+            }
+            state.isAsking = false
+            state.events = []
+            state.pending = 0
+            state.isFileFull = false
+            state.progress.beginAgain()
+            let (exchange, attempt) = (state.exchange, state.attempt)
+            guard drains, exchange != nil, attempt != nil else {
+                // From now on nothing of it counts.
+                state.number += 1
+                state.exchange = nil
+                state.attempt = nil
+                return (exchange, attempt, true)
+            }
+            state.next = plan
+            state.isPaused = false
+            return (exchange, attempt, false)
+        }
+        attempt?.giveUp()
+        if isNow {
+            old?.cancel()
+            begin(plan)
+        } else {
+            old?.resumeBody()
+        }
     }
 
     // MARK: On the transport's thread
 
-    func exchange(
-        offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void
-    ) {
-        post(.redirect(redirect, answer))
+    /// True while what this exchange says is wanted.
+    func counts(_ number: Int) -> Bool { state.withLock { $0.counts(number) } }
+
+    /// False when the end of this exchange is nobody's business, or only that of the next.
+    func exchangeEnded(_ number: Int) -> Bool {
+        let (isWanted, next) = state.withLock { state -> (Bool, Plan?) in
+            guard state.number == number, !state.isStopped else { return (false, nil) }
+            state.endedNumber = number
+            state.exchange = nil
+            if state.next != nil { state.attempt = nil }
+            defer { state.next = nil }
+            return (state.next == nil, state.next)
+        }
+        if let next { begin(next) }
+        return isWanted
     }
 
-    func exchange(received head: ResponseHead, report: ExchangeReport) { post(.head(head)) }
+    func post(_ event: Event, _ number: Int) {
+        state.withLock { if $0.counts(number) { $0.events.append(event) } }
+        schedule()
+    }
 
-    func exchange(received body: UnsafeRawBufferPointer) -> Flow {
-        let octets = [UInt8](body)
+    /// A piece for the delegate.
+    func took(_ piece: Data, _ number: Int) -> Flow {
         let flow = state.withLock { state -> Flow in
-            state.events.append(.body(octets))
-            state.pending += octets.count
-            let isFull = style == .delegate && state.pending >= Loading.highWaterOctets
-            state.isPaused = isFull
-            return isFull ? .pause : .more
+            guard state.counts(number) else { return .more }
+            state.events.append(.body(piece))
+            state.pending += piece.count
+            return state.took(piece.count, highWaterOctets: Loading.highWaterOctets)
         }
         schedule()
         return flow
     }
 
-    func exchange(ended result: Result<ExchangeReport, ExchangeFailure>) {
-        state.withLock { $0.exchange = nil }
-        post(.ended(result))
+    /// A piece that is kept elsewhere.
+    func took(_ count: Int, isFileFull: Bool, _ number: Int) -> Flow {
+        let flow = state.withLock { state -> Flow in
+            guard state.counts(number) else { return .more }
+            state.isFileFull = isFileFull
+            return state.took(count, highWaterOctets: Loading.highWaterOctets)
+        }
+        schedule()
+        return flow
     }
 
-    private func post(_ event: Event) {
-        state.withLock { $0.events.append(event) }
+    private func sent(_ count: Int) {
+        state.withLock { $0.noteProgress { $0.sent(count) } }
+        schedule()
+    }
+
+    private func sendsAgain() { state.withLock { $0.progress.sendAgain() } }
+
+    // MARK: On the file's queue
+
+    func wrote(_ count: Int, _ number: Int) {
+        state.withLock { state in
+            guard state.number == number else { return }
+            state.noteProgress { $0.wrote(count) }
+        }
+        schedule()
+    }
+
+    func hasRoom(_ number: Int) {
+        change { state in
+            if state.number == number { state.isFileFull = false }
+        }
+    }
+
+    // MARK: From any thread
+
+    /// Changes what holds events or the sender back, and lets them go where nothing does any more.
+    func change(_ change: (inout State) -> Void) {
+        let exchange = state.withLock { state -> (any RunningExchange)? in
+            change(&state)
+            guard state.isPaused, !state.isFull(Loading.highWaterOctets / 2) else { return nil }
+            state.isPaused = false
+            return state.exchange
+        }
+        exchange?.resumeBody()
         schedule()
     }
 
     private func schedule() {
         let isFirst = state.withLock { state in
-            guard !state.isScheduled, !state.events.isEmpty else { return false }
+            guard !state.isScheduled, !state.events.isEmpty, !state.isWaiting else { return false }
             state.isScheduled = true
             return true
         }
@@ -149,56 +319,35 @@ final class Loading: ExchangeObserver, @unchecked Sendable {
 
     private func next() -> Event? {
         state.withLock { state in
-            guard !state.isHeld, !state.isStopped, !state.events.isEmpty else {
+            guard !state.isWaiting, !state.isStopped, !state.events.isEmpty else {
                 state.isScheduled = false
                 return nil
             }
             return state.events.removeFirst()
         }
     }
+}
 
-    private func deliver(_ event: Event) {
-        guard !isDone, let owner else { return }
-        switch event {
-        case .redirect(let offer, let answer):
-            RedirectAsking(task: task, session: session).ask(offer, answer)
-        case .head(let head):
-            guard let response = ResponseWriting.response(head) else {
-                stop()
-                owner.fail(
-                    URLError.make(.cannotParseResponse, nil, "Foundation refuses this response"))
-                return
-            }
-            owner.receive(response)
-        case .body(let octets):
-            switch style {
-            case .delegate:
-                owner.receive(Data(octets))
-                afterDelegate { self.consumed(octets.count) }
-            case .whole, .download: buffer.append(contentsOf: octets)
-            }
-        case .ended(.success):
-            isDone = true
-            if !buffer.isEmpty { owner.receive(buffer) }
-            owner.finish()
-        case .ended(.failure(let failure)):
-            isDone = true
-            owner.fail(failure.urlError)
-        }
+extension Loading.State {
+    /// What the exchange of that number says is wanted.
+    func counts(_ other: Int) -> Bool { number == other && !isStopped && next == nil }
+
+    /// Events stay where they are.
+    var isWaiting: Bool { isHeld || isAsking }
+
+    func isFull(_ octets: Int) -> Bool { isWaiting || isFileFull || pending >= octets }
+
+    mutating func took(_ count: Int, highWaterOctets: Int) -> Flow {
+        noteProgress { $0.received(count) }
+        isPaused = isFull(highWaterOctets)
+        return isPaused ? .pause : .more
     }
 
-    /// Runs after what was just handed over has been seen by the delegate: its queue is serial.
-    private func afterDelegate(_ work: @escaping @Sendable () -> Void) {
-        session.delegateQueue.addOperation(work)
-    }
-
-    private func consumed(_ octets: Int) {
-        let exchange = state.withLock { state -> (any RunningExchange)? in
-            state.pending -= octets
-            guard state.isPaused, state.pending < Loading.highWaterOctets / 2 else { return nil }
-            state.isPaused = false
-            return state.exchange
-        }
-        exchange?.resumeBody()
+    /// One event tells of all changes until it is delivered.
+    mutating func noteProgress(_ change: (inout TaskProgress) -> Void) {
+        change(&progress)
+        guard !progress.isPosted, !isStopped, next == nil else { return }
+        progress.isPosted = true
+        events.append(.progress)
     }
 }

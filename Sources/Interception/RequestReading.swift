@@ -12,8 +12,10 @@ enum LoadingFault: Error, Sendable {
     case badField(FieldError)
     case badMethod(String)
     case unreadableBody
-    /// A kind of task that is not answered here.
-    case unsupportedTask(String)
+    /// An upload's file is not there, is not a plain file, or may not be read.
+    case unreadableFile(String)
+    /// The request asks for an answer from the cache or none.
+    case cacheOnly
     /// A part of Foundation is not where this library was told it is: another toolchain.
     case missingInternal(String)
 
@@ -31,8 +33,12 @@ enum LoadingFault: Error, Sendable {
             .make(
                 .requestBodyStreamExhausted, url,
                 "the upload's body cannot be read on this platform; set httpBody or httpBodyStream")
-        case .unsupportedTask(let kind):
-            .make(.unsupportedURL, url, "HTTPDNS does not answer \(kind) yet; use a data task")
+        case .unreadableFile(let path):
+            .make(.fileDoesNotExist, url, "the upload's file \(path) cannot be read")
+        case .cacheOnly:
+            .make(
+                .resourceUnavailable, url,
+                "the request may be answered from the cache alone, and HTTPDNS keeps none")
         case .missingInternal(let what):
             .make(
                 .unsupportedURL, url,
@@ -44,22 +50,26 @@ enum LoadingFault: Error, Sendable {
 
 /// Turns a `URLRequest` of a session into a request of ours.
 struct RequestReading {
+    /// Without its body.
     let request: HTTPRequest
+    let body: UploadBody
 
     init(
         _ task: URLSessionTask, _ original: URLRequest, _ configuration: URLSessionConfiguration,
         cookies: SessionCookies, toASCII: @escaping DomainToASCII
     ) throws(LoadingFault) {
+        guard original.cachePolicy != .returnCacheDataDontLoad else { throw .cacheOnly }
         let url = try RequestReading.url(of: original, toASCII)
         let methodText = original.httpMethod ?? "GET"
         guard let method = HTTPMethod(methodText) else { throw .badMethod(methodText) }
         let fields = try RequestReading.fields(of: original, configuration, cookies: cookies)
-        let body = try RequestReading.body(of: task, original)
-        var request = HTTPRequest(method, url, fields: fields, body: body)
+        body = try UploadBody(TaskInternals.body(of: task, original), original)
+        var request = HTTPRequest(method, url, fields: fields)
         request.limits = RequestReading.limits(original, configuration)
         self.request = request
     }
 
+    /// The URL of a request, where Foundation and this library read the same host in it.
     static func url(
         of request: URLRequest, _ toASCII: @escaping DomainToASCII
     ) throws(LoadingFault) -> HTTPURL {
@@ -89,7 +99,7 @@ struct RequestReading {
     }
 
     /// The transport frames the message and owns the connection. Source: RFC 9110 §7.6.1, §8.6.
-    private static let transportFields: Set<String> = [
+    static let transportFields: Set<String> = [
         "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",
     ]
@@ -154,20 +164,6 @@ struct RequestReading {
     private static func stream(_ stream: InputStream, of request: URLRequest) -> RequestBody {
         let length = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
         return .stream(InputStreamSource(stream, length: length))
-    }
-
-    private static func body(
-        of task: URLSessionTask, _ request: URLRequest
-    ) throws(LoadingFault) -> RequestBody {
-        switch TaskInternals.body(of: task, request) {
-        case .none: return .none
-        case .data(let data): return .bytes([UInt8](data))
-        case .stream(let body): return stream(body, of: request)
-        case .file(let url):
-            guard let body = body(ofFile: url) else { throw .unreadableBody }
-            return body
-        case .unreadable: throw .unreadableBody
-        }
     }
 
     /// Foundation's default; a request that has it takes the configuration's instead.

@@ -8,16 +8,18 @@ internal import HTTPDNSTrust
 /// Turns a response of ours into Foundation's.
 enum ResponseWriting {
     /// Nil when Foundation refuses to make one.
-    static func response(_ head: ResponseHead) -> HTTPURLResponse? {
+    ///
+    /// - Parameter isFinal: true for one that a task ends with.
+    static func response(_ head: ResponseHead, isFinal: Bool = true) -> HTTPURLResponse? {
         URL(string: head.url.description).flatMap {
             HTTPURLResponse(
                 url: $0, statusCode: head.status, httpVersion: "HTTP/" + head.version.rawValue,
-                headerFields: fields(head))
+                headerFields: fields(head, isFinal: isFinal))
         }
     }
 
     /// One value per name, folded as RFC 9110 §5.3 says.
-    private static func fields(_ head: ResponseHead) -> [String: String] {
+    private static func fields(_ head: ResponseHead, isFinal: Bool) -> [String: String] {
         var folded: [String: (name: String, value: String)] = [:]
         for field in head.fields.fields {
             let key = field.name.lowercased()
@@ -27,12 +29,21 @@ enum ResponseWriting {
                 folded[key] = (field.name, field.value)
             }
         }
-        if head.status == 401, let challenge = folded["www-authenticate"] {
+        if isFinal, head.status == 401, let challenge = folded["www-authenticate"] {
             // Foundation would answer a Basic challenge by giving the task to its stock loader, or
             // never end it. A legal empty list element hides the challenge from its parser.
             folded["www-authenticate"] = (challenge.name, ", " + challenge.value)
         }
         return Dictionary(folded.values.map { ($0.name, $0.value) }) { first, _ in first }
+    }
+
+    /// Octets of the body as it will be delivered; nil where the head does not say.
+    static func bodyOctets(_ head: ResponseHead) -> Int64? {
+        guard !head.fields.contains("Content-Encoding"), !head.fields.contains("Transfer-Encoding")
+        else { return nil }
+        return head.fields.first("Content-Length").flatMap { Int64($0) }.flatMap {
+            $0 < 0 ? nil : $0
+        }
     }
 }
 

@@ -14,6 +14,8 @@ internal import HTTPDNSTrust
 ///    (``clear(address:port:)``) has let the request out.
 /// 2. The first failure recorded is the one reported; libcurl's code is only asked without one.
 /// 3. A cancelled exchange tells its observer nothing but the end.
+/// 4. With Digest, a 401 is held until libcurl either answers it, by a second request, or goes on to
+///    its body or end.
 final class ActiveTransfer {
     let id: TransferID
     let request: TransportRequest
@@ -29,6 +31,8 @@ final class ActiveTransfer {
     private(set) var upload: Upload
     private(set) var isBodyPaused = false
     private var head: HeadReader
+    /// A 401 that libcurl may answer itself.
+    private var heldHead: ResponseHead?
     private var isCleared = false
     /// The connection that the request was let out on.
     private var passage: Passage?
@@ -193,6 +197,10 @@ extension ActiveTransfer {
     /// The last gate, before every request, on reused connections too: true lets the request out.
     func clear(address: String, port: Int32) -> Bool {
         isCleared = false
+        if heldHead != nil {
+            heldHead = nil
+            head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
+        }
         guard !control.isCancelled else { return false }
         guard let octets = (try? IPAddress(address))?.octets, let number = UInt16(exactly: port),
             let remote = planned(octets, port: number)
@@ -263,13 +271,20 @@ extension ActiveTransfer {
             }
             isCoded = request.decodesContent && fields.contains("Content-Encoding")
             let url = HTTPURL(origin: request.origin, target: request.target)
-            observer.received(
-                ResponseHead(url: url, status: status, version: version, fields: fields))
+            heldHead = ResponseHead(url: url, status: status, version: version, fields: fields)
+            if status != 401 || request.credentials?.scheme != .digest { releaseHead() }
             return true
         } catch {
             record(error)
             return false
         }
+    }
+
+    /// Tells the observer of the head, unless it was told already.
+    func releaseHead() {
+        guard let released = heldHead else { return }
+        heldHead = nil
+        observer.received(released)
     }
 
     enum BodyReply {
@@ -288,6 +303,7 @@ extension ActiveTransfer {
             record(.malformedResponse("a body came without a final response head"))
             return .end
         }
+        releaseHead()
         guard !body.isEmpty else { return .taken }
         bodyOctets += Int64(body.count)
         if let limit = request.limits.maximumBodyOctets, bodyOctets > limit {

@@ -213,7 +213,10 @@ final class Engine {
         guard !transfer.control.isCancelled else {
             return transfer.observer.finished(.failure(.cancelled))
         }
-        if case .failure = result, let remote { transfer.observer.failed(at: remote) }
+        switch result {
+        case .success: transfer.releaseHead()
+        case .failure: if let remote { transfer.observer.failed(at: remote) }
+        }
         transfer.observer.finished(result)
     }
 

@@ -10,6 +10,7 @@ extension EasyHandle {
         setTLS(request)
         setConnection(request)
         setMessage(request)
+        setCredentials(request)
     }
 
     /// The URL keeps the host we mean; only the connection goes elsewhere. No proxy is ever taken from
@@ -124,6 +125,20 @@ extension EasyHandle {
         case .stream(let source): setUpload(length: source.length ?? -1)
         }
         set(CURLOPT_CUSTOMREQUEST, request.method.text)
+    }
+
+    /// One scheme only: with several libcurl would choose by what the answer offers.
+    private mutating func setCredentials(_ request: TransportRequest) {
+        guard let credentials = request.credentials, credentials.origin == request.origin else {
+            return
+        }
+        // The digest is made over the path of the URL, whatever the request target says.
+        set(CURLOPT_URL, request.origin.description + request.target)
+        set(CURLOPT_PATH_AS_IS, true)
+        let scheme = credentials.scheme == .digest ? httpdns_curl_digest : httpdns_curl_basic
+        set(CURLOPT_HTTPAUTH, scheme)
+        set(CURLOPT_USERNAME, credentials.user)
+        set(CURLOPT_PASSWORD, credentials.password.revealed)
     }
 
     /// A length of -1 makes HTTP/1.1 send chunks; HTTP/2 frames either way.

@@ -30,6 +30,9 @@ package struct TransportRequest: Sendable {
     package var via: ProxyPath?
     /// Send `Expect: 100-continue` on HTTP/1.1, and the body after the answer or a second.
     package var expectsContinue = false
+    /// User and password, given to libcurl. With Digest it sends the request once without them, and
+    /// that answer is not told.
+    package var credentials: OriginCredentials?
 
     package init(
         origin: Origin, route: Route, method: HTTPMethod, target: String,

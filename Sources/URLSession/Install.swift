@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 public import FoundationNetworking
 @_exported public import HTTPDNS
 internal import HTTPDNSClient
@@ -32,7 +32,9 @@ extension HTTPDNS {
         into configuration: URLSessionConfiguration,
         scope: InterceptionScope = .everything
     ) {
-        Installer.install(Installation(client: client, scope: scope), into: configuration)
+        Installer.install(
+            Installation(client: client, scope: scope, resolvers: resolverHosts),
+            into: configuration)
     }
 
     /// Makes a session that exists send through this.
@@ -42,6 +44,34 @@ extension HTTPDNS {
     ///   - scope: which requests are taken; the others go to the stock loader.
     public func install(into session: URLSession, scope: InterceptionScope = .everything) {
         install(into: session.configuration, scope: scope)
+    }
+
+    /// Makes a session that sends through HTTPDNS, built-in resolvers.
+    ///
+    /// - Throws: ``SetupFault``.
+    public static func session(
+        configuration: URLSessionConfiguration = .default,
+        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil
+    ) throws(SetupFault) -> URLSession {
+        try HTTPDNS().session(
+            configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
+    }
+
+    /// Makes a session that sends through this; the configuration itself stays as it is.
+    ///
+    /// - Parameters:
+    ///   - configuration: the session's; another session may be made from it.
+    ///   - delegate: the session's.
+    ///   - delegateQueue: where the delegate is told; nil for a serial queue of its own.
+    ///   - scope: which requests are taken; the others go to the stock loader.
+    public func session(
+        configuration: URLSessionConfiguration = .default,
+        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
+        scope: InterceptionScope = .everything
+    ) -> URLSession {
+        let own = configuration.copy() as? URLSessionConfiguration ?? configuration
+        install(into: own, scope: scope)
+        return URLSession(configuration: own, delegate: delegate, delegateQueue: delegateQueue)
     }
 
     /// Gives a configuration back to the stock loader; tasks that run go on.

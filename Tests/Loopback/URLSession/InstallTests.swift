@@ -107,6 +107,75 @@ import Testing
         }
     }
 
+    @Test func `only what is listed is taken, and look-alikes are never in a list`() throws {
+        let only = InterceptionScope(
+            only: [try HostName("example.test")], passing: [try HostName("cdn.example.test")])
+        var addresses = InterceptionScope.everything
+        addresses.takesAddresses = false
+        addresses.takesLocalhost = false
+        let cases: [(scope: InterceptionScope, text: String, isTaken: Bool)] = [
+            (only, "https://example.test/", true), (only, "https://a.b.EXAMPLE.test./", true),
+            (only, "https://notexample.test/", false), (only, "https://example.test.evil/", false),
+            (only, "https://example.test@evil.test/", false),
+            (only, "https://evil.test/example.test", false),
+            (only, "https://cdn.example.test/", false),
+            (only, "https://a.cdn.example.test/", false),
+            (only, "https://notcdn.example.test/", true), (only, "http://127.0.0.1/", false),
+            (only, "http://[::1]/", false), (only, "http://localhost/", false),
+            (.everything, "http://127.0.0.1/", true), (.everything, "http://[::1]:8080/", true),
+            (.everything, "http://localhost/", true), (.everything, "http://127.1/", true),
+            (addresses, "http://127.0.0.1/", false), (addresses, "http://[::1]:8080/", false),
+            (addresses, "http://a.localhost/", false), (addresses, "http://localhost.test/", true),
+            (addresses, "http://notlocalhost/", true), (addresses, "http://127.1/", true),
+        ]
+        let httpdns = try lab.lab.httpdns()
+        for (scope, text, isTaken) in cases {
+            guard let url = URL(string: text) else { continue }
+            let configuration = URLSessionConfiguration.ephemeral
+            httpdns.install(into: configuration, scope: scope)
+            let type = try #require(configuration.protocolClasses?.first as? URLProtocol.Type)
+            #expect(type.canInit(with: URLRequest(url: url)) == isTaken, "\(text)")
+        }
+    }
+
+    @Test func `the resolver's own servers pass where they have names`() throws {
+        let texts = ["https://dns.example.test/dns-query", "tls://dot.test"]
+        let resolvers = try texts.map { text in
+            var resolver = try ResolverDescription(text)
+            resolver.bootstrap = [LabAddress.ipv4]
+            return resolver
+        }
+        let httpdns = try lab.lab.httpdns([:]) { $0.resolvers = resolvers }
+        var taking = InterceptionScope.everything
+        taking.takesResolvers = true
+        for (scope, isTaken) in [(InterceptionScope.everything, false), (taking, true)] {
+            let configuration = URLSessionConfiguration.ephemeral
+            httpdns.install(into: configuration, scope: scope)
+            let type = try #require(configuration.protocolClasses?.first as? URLProtocol.Type)
+            for host in ["dns.example.test", "DoT.test."] {
+                let url = try #require(URL(string: "https://\(host)/"))
+                #expect(type.canInit(with: URLRequest(url: url)) == isTaken)
+            }
+            let other = try #require(URL(string: "https://a.dns.example.test/"))
+            #expect(type.canInit(with: URLRequest(url: other)))
+        }
+    }
+
+    @Test func `a session is made from a configuration that stays as it is`() async throws {
+        let origin = try lab.origin()
+        defer { origin.stop() }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-App": "7"]
+        let classes = configuration.protocolClasses?.count
+        let recorder = DelegateRecorder()
+        let session = try lab.lab.httpdns().session(
+            configuration: configuration, delegate: recorder)
+        #expect(configuration.protocolClasses?.count == classes)
+        session.dataTask(with: try origin.page()).resume()
+        #expect(await recorder.ended().data == Data("hello /".utf8))
+        #expect(origin.record.requests.first?.value(of: "X-App") == "7")
+    }
+
     @Test func `the internals of Foundation are where they are expected`() {
         #expect(TaskInternals.missing() == [])
     }

@@ -86,6 +86,32 @@ extension URLSession {
     }
 }
 
+/// What a download's completion handler was given, read while its file was there.
+struct Downloaded: Sendable {
+    let file: URL?
+    let data: Data?
+    let response: HTTPURLResponse?
+    let error: URLError?
+}
+
+extension URLSession {
+    /// A download task in the completion-handler style; `take` gets the file within the handler.
+    func download(
+        _ request: URLRequest, take: @escaping @Sendable (URL) -> Void = { _ in }
+    ) async -> Downloaded {
+        await withCheckedContinuation { continuation in
+            downloadTask(with: request) { file, response, error in
+                let data = file.flatMap { try? Data(contentsOf: $0) }
+                if let file { take(file) }
+                continuation.resume(
+                    returning: Downloaded(
+                        file: file, data: data, response: response as? HTTPURLResponse,
+                        error: error as? URLError))
+            }.resume()
+        }
+    }
+}
+
 /// A session delegate that keeps what it is told.
 final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // Safety: everything that changes is behind `state`.
@@ -107,11 +133,17 @@ final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Senda
     /// Nil follows; otherwise what is followed instead.
     private let onRedirect: (@Sendable (URLRequest) -> URLRequest?)?
     private let onPiece: @Sendable () -> Void
+    private let answer: URLSession.AuthChallengeDisposition
+    private let disposition: URLSession.ResponseDisposition
 
     init(
+        challenge: URLSession.AuthChallengeDisposition = .useCredential,
+        disposition: URLSession.ResponseDisposition = .allow,
         onPiece: @escaping @Sendable () -> Void = {},
         onRedirect: (@Sendable (URLRequest) -> URLRequest?)? = nil
     ) {
+        answer = challenge
+        self.disposition = disposition
         self.onPiece = onPiece
         self.onRedirect = onRedirect
     }
@@ -146,7 +178,7 @@ final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Senda
     ) {
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         state.withLock { $0.story.responses.append(status) }
-        completionHandler(.allow)
+        completionHandler(disposition)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -182,7 +214,7 @@ final class DelegateRecorder: NSObject, URLSessionDataDelegate, @unchecked Senda
     ) {
         state.withLock { $0.story.challenges += 1 }
         completionHandler(
-            .useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+            answer, URLCredential(user: "u", password: "p", persistence: .none))
     }
 }
 

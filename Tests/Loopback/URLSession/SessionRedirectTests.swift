@@ -67,7 +67,7 @@ import Testing
         #expect(story.data == large)
     }
 
-    @Test func `a delegate cannot send the request elsewhere`() async throws {
+    @Test func `a delegate cannot lead from https to http`() async throws {
         let origin = try origin()
         defer { origin.stop() }
         let recorder = DelegateRecorder(onRedirect: { request in
@@ -77,8 +77,90 @@ import Testing
         })
         try lab.session(delegate: recorder).dataTask(with: try origin.page("/3")).resume()
         let story = await recorder.ended()
-        #expect(story.responses == [302])
+        #expect(story.ends.first??.code == .appTransportSecurityRequiresSecureConnection)
+        #expect(story.responses.isEmpty)
         #expect(origin.record.requests.count == 1)
+    }
+
+    @Test func `a delegate's other URL, method, fields and body are taken`() async throws {
+        let origin = try lab.origin { request in
+            request.path == "/r"
+                ? .redirect(to: "/offered")
+                : .text(
+                    "\(request.method) \(request.path) \(request.value(of: "X-New") ?? "") "
+                        + request.text)
+        }
+        defer { origin.stop() }
+        let recorder = DelegateRecorder(onRedirect: { request in
+            var request = request
+            request.url = request.url?.deletingLastPathComponent().appendingPathComponent("own")
+            request.httpMethod = "PUT"
+            request.httpBody = Data("body".utf8)
+            request.setValue("7", forHTTPHeaderField: "X-New")
+            return request
+        })
+        try lab.session(delegate: recorder).dataTask(with: try origin.page("/r")).resume()
+        let story = await recorder.ended()
+        #expect(story.data == Data("PUT /own 7 body".utf8))
+        #expect(story.responses == [200])
+        #expect(story.ends == [nil])
+        #expect(origin.record.requests.map(\.path) == ["/r", "/own"])
+    }
+
+    @Test func `what belongs to an origin goes to another only where the delegate sets it anew`()
+        async throws
+    {
+        let other = try lab.lab.origin(["other.example.test"]) { request in
+            .text(request.value(of: "Authorization") ?? "nothing")
+        }
+        defer { other.stop() }
+        let origin = try lab.origin { _ in .redirect(to: "/next") }
+        defer { origin.stop() }
+        let url = other.url(host: "other.example.test")
+        let httpdns = try lab.lab.httpdns([
+            SessionLab.host: [LabAddress.ipv4], "other.example.test": [LabAddress.ipv4],
+        ])
+        for token in [nil, "Bearer new"] {
+            let recorder = DelegateRecorder(onRedirect: { request in
+                var request = request
+                request.url = URL(string: url)
+                if let token { request.setValue(token, forHTTPHeaderField: "Authorization") }
+                return request
+            })
+            let session = try lab.session(httpdns, delegate: recorder)
+            var request = URLRequest(url: try origin.page())
+            request.setValue("Bearer old", forHTTPHeaderField: "Authorization")
+            session.dataTask(with: request).resume()
+            #expect(await recorder.ended().data == Data((token ?? "nothing").utf8))
+        }
+    }
+
+    @Test func `a delegate that leads in circles is stopped`() async throws {
+        let origin = try lab.origin { _ in .redirect(to: "/next") }
+        defer { origin.stop() }
+        let recorder = DelegateRecorder(onRedirect: { request in
+            var request = request
+            request.setValue("1", forHTTPHeaderField: "X-Round")
+            request.url = request.url?.deletingLastPathComponent().appendingPathComponent("own")
+            return request
+        })
+        try lab.session(delegate: recorder).dataTask(with: try origin.page("/r")).resume()
+        let story = await recorder.ended()
+        #expect(story.ends.first??.code == .httpTooManyRedirects)
+        #expect(story.redirects.count == 20)
+    }
+
+    @Test func `a response that the delegate refuses cancels the task, unread`() async throws {
+        let origin = try lab.origin { _ in LabResponse(body: Array(Data.pattern(3_000_000))) }
+        defer { origin.stop() }
+        let recorder = DelegateRecorder(disposition: .cancel)
+        let session = try lab.session(delegate: recorder)
+        let task = session.dataTask(with: try origin.page())
+        task.resume()
+        let story = await recorder.ended()
+        #expect(story.ends.first??.code == .cancelled)
+        #expect(story.data.isEmpty)
+        #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
     }
 
     @Test func `a delegate that answers twice is heard once`() async throws {

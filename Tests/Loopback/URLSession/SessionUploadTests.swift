@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import HTTPDNSPinLab
+import HTTPDNSPlatform
 import HTTPDNSURLSession
 import TestSupport
 import Testing
@@ -81,7 +82,25 @@ import Testing
         #expect(origin.record.requests.isEmpty)
     }
 
-    @Test func `a streamed upload fails with a reason, never with an empty body`() async throws {
+    @Test func `a streamed upload asks the delegate, and again after a redirect`() async throws {
+        let origin = try echo()
+        defer { origin.stop() }
+        let body = body
+        for path in ["/", "/moved"] {
+            let delegate = ChallengeDelegate(onStream: { InputStream(data: body) })
+            let session = try lab.session(delegate: delegate)
+            session.uploadTask(withStreamedRequest: try post(origin, path)).resume()
+            #expect(await eventually(withinMilliseconds: 50_000) { delegate.ends == [nil] })
+            #expect(delegate.received == body.count)
+            #expect(delegate.streams == (path == "/" ? 1 : 2))
+            #expect(delegate.wasOnQueue)
+        }
+        #expect(origin.record.requests.allSatisfy { Data($0.body) == body })
+    }
+
+    @Test func `a streamed upload without a stream fails, never with an empty body`()
+        async throws
+    {
         let origin = try echo()
         defer { origin.stop() }
         let recorder = DelegateRecorder()
@@ -89,6 +108,45 @@ import Testing
         session.uploadTask(withStreamedRequest: try post(origin)).resume()
         let story = await recorder.ended()
         #expect(story.ends.first??.code == .requestBodyStreamExhausted)
+        #expect(origin.record.requests.isEmpty)
+    }
+
+    @Test func `progress is told on the delegate's queue and adds up, files say their length`()
+        async throws
+    {
+        let origin = try echo()
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        let file = URL(fileURLWithPath: directory.path + "/body")
+        try body.write(to: file)
+        let delegate = ChallengeDelegate()
+        let session = try lab.session(delegate: delegate)
+        let request = try post(origin)
+        let count = Int64(body.count)
+        #expect(await session.upload(request, fromFile: file).data == body)
+        #expect(origin.record.requests.last?.value(of: "Content-Length") == "\(count)")
+        #expect(delegate.sent.reduce(0) { $0 + $1.new } == count)
+        #expect(delegate.sent.last?.total == count)
+        #expect(delegate.sent.allSatisfy { $0.expected == count })
+        #expect(delegate.wasOnQueue)
+        let task = Locked<URLSessionTask?>(nil)
+        var posting = request
+        posting.httpBody = body
+        _ = await session.load(posting) { made in task.withLock { $0 = made } }
+        let made = try #require(task.withLock { $0 })
+        #expect(made.countOfBytesSent == count)
+        #expect(made.countOfBytesExpectedToSend == count)
+        #expect(made.countOfBytesReceived == count)
+        #expect(made.progress.fractionCompleted == 1)
+        #expect(delegate.sent.reduce(0) { $0 + $1.new } == 2 * count)
+    }
+
+    @Test func `a directory and a file that may not be read are no bodies`() async throws {
+        let origin = try echo()
+        defer { origin.stop() }
+        let answer = await (try lab.session()).upload(
+            try post(origin), fromFile: URL(fileURLWithPath: "/tmp"))
+        #expect(answer.error?.code == .fileDoesNotExist)
         #expect(origin.record.connections == 0)
     }
 

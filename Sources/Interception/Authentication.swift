@@ -1,0 +1,228 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+
+/// What one task knows of the challenges it met, and how it means to meet the next one. On the work
+/// queue.
+///
+/// Rules:
+/// 1. A credential that was refused is not proposed again; each refusal counts for its protection space.
+/// 2. Credentials belong to the origin that asked; nothing is sent to another.
+/// 3. What worked is given to the session's storage, which keeps it as the credential itself says.
+struct Authentication {
+    /// Because: as many as redirects; a delegate that gives the same wrong password for ever ends.
+    private static let maximumRounds = 20
+
+    private struct Used {
+        let space: URLProtectionSpace
+        let credential: URLCredential
+    }
+
+    /// What makes two protection spaces one: on this platform no two are ever equal.
+    private struct SpaceKey: Hashable {
+        let host: String
+        let port: Int
+        let scheme: String?
+        let realm: String?
+        let method: String
+
+        init(_ space: URLProtectionSpace) {
+            host = space.host.lowercased()
+            port = space.port
+            scheme = space.protocol?.lowercased()
+            realm = space.realm
+            method = space.authenticationMethod
+        }
+    }
+
+    private let storage: URLCredentialStorage?
+    private var failures: [SpaceKey: Int] = [:]
+    private var rounds = 0
+    /// What the exchange that runs was begun with.
+    private var used: Used?
+    /// User and password of the URL, and whether they were sent as Basic credentials.
+    private let ofURL: (origin: Origin, user: String, password: Secret)?
+    private var isURLTried = false
+
+    init(storage: URLCredentialStorage?, first url: HTTPURL) {
+        self.storage = storage
+        ofURL = OriginCredentials.userinfo(of: url).map { (url.origin, $0.user, $0.password) }
+    }
+
+    /// A challenge, as a delegate is asked about it.
+    struct Question {
+        let scheme: AuthenticationChallenge.Scheme
+        let space: URLProtectionSpace
+        let proposed: URLCredential?
+        let failures: Int
+    }
+
+    /// The challenges of a 401 in the order in which they are to be asked about; none where they are
+    /// the application's own business.
+    ///
+    /// - Parameter request: the one that was answered.
+    mutating func questions(_ head: ResponseHead, to request: RequestHead) -> [Question] {
+        guard head.status == 401, !request.fields.contains("Authorization"),
+            rounds < Authentication.maximumRounds
+        else { return [] }
+        rounds += 1
+        let isFromURL = used == nil && request.url.userinfo != nil
+        return AuthenticationChallenge.all(in: head.fields).map { challenge in
+            let space = Authentication.space(challenge, request.url.origin)
+            let key = SpaceKey(space)
+            if used.map({ SpaceKey($0.space) }) == key || (isFromURL && challenge.scheme == .basic)
+            {
+                failures[key, default: 0] += 1
+            }
+            return Question(
+                scheme: challenge.scheme, space: space,
+                proposed: proposal(space, challenge.scheme, request.url.origin),
+                failures: failures[key] ?? 0)
+        }
+    }
+
+    /// The exchange that follows is begun with this.
+    mutating func uses(_ credential: URLCredential, for space: URLProtectionSpace) {
+        used = Used(space: space, credential: credential)
+        if let ofURL, credential.user == ofURL.user,
+            credential.password == ofURL.password.revealed
+        {
+            isURLTried = true
+        }
+    }
+
+    /// An answer is handed over: unless it is a 401, what was used has worked.
+    func settle(_ head: ResponseHead, task: URLSessionTask) {
+        guard head.status != 401, let used,
+            used.space.host == head.url.origin.hostText
+        else { return }
+        guard let storage else { return }
+        let known = Authentication.entry(storage, used.space)?.space
+        storage.set(used.credential, for: known ?? used.space, task: task)
+    }
+
+    private func proposal(
+        _ space: URLProtectionSpace, _ scheme: AuthenticationChallenge.Scheme, _ origin: Origin
+    ) -> URLCredential? {
+        if let ofURL, ofURL.origin == origin, scheme == .digest, !isURLTried {
+            return URLCredential(
+                user: ofURL.user, password: ofURL.password.revealed, persistence: .none)
+        }
+        guard let storage, let (known, credentials) = Authentication.entry(storage, space) else {
+            return nil
+        }
+        let stored =
+            storage.defaultCredential(for: known)
+            ?? credentials.sorted { $0.key < $1.key }.first?.value
+        guard let stored, stored.hasPassword, !isRefused(stored, space) else { return nil }
+        return stored
+    }
+
+    /// What a storage keeps for a space, under its own object for it.
+    private static func entry(
+        _ storage: URLCredentialStorage, _ space: URLProtectionSpace
+    ) -> (space: URLProtectionSpace, credentials: [String: URLCredential])? {
+        let key = SpaceKey(space)
+        return storage.allCredentials.first { SpaceKey($0.key) == key }
+            .map { ($0.key, $0.value) }
+    }
+
+    private func isRefused(_ credential: URLCredential, _ space: URLProtectionSpace) -> Bool {
+        guard let used, SpaceKey(used.space) == SpaceKey(space) else { return false }
+        return used.credential.user == credential.user
+            && used.credential.password == credential.password
+    }
+
+    private static func space(
+        _ challenge: AuthenticationChallenge, _ origin: Origin
+    ) -> URLProtectionSpace {
+        URLProtectionSpace(
+            host: origin.hostText, port: Int(origin.port.number),
+            protocol: origin.scheme.rawValue, realm: challenge.realm,
+            authenticationMethod: challenge.scheme == .digest
+                ? NSURLAuthenticationMethodHTTPDigest : NSURLAuthenticationMethodHTTPBasic)
+    }
+}
+
+extension Origin {
+    /// The host as Foundation spells it: an IPv6 address without brackets.
+    fileprivate var hostText: String { host.description }
+}
+
+/// Asks the application about the challenges of one answer.
+struct ChallengeAsking: @unchecked Sendable {
+    // Safety: made on the work queue, then used on the delegate queue alone, one question at a time.
+    enum Answer: @unchecked Sendable {
+        // Safety: a credential does not change once it is made.
+        /// Hand the 401 over.
+        case deliver
+        case cancel
+        case use(URLCredential, Authentication.Question)
+    }
+
+    let delegates: Delegates
+    let response: HTTPURLResponse?
+    let answer: @Sendable (Answer) -> Void
+
+    /// Asks about the first question, and about the next where the delegate rejects it. Without a
+    /// delegate what is proposed is taken.
+    func ask(_ questions: ArraySlice<Authentication.Question>) {
+        guard let question = questions.first else { return answer(.deliver) }
+        if let delegate = delegates.ofTask {
+            let asked = Box(question)
+            delegates.onQueue { [self] in
+                delegate.urlSession(
+                    delegates.session, task: delegates.task,
+                    didReceive: challenge(asked.value),
+                    completionHandler: hear(asked, Box(questions.dropFirst())))
+            }
+        } else if let delegate = delegates.session.delegate {
+            let asked = Box(question)
+            delegates.onQueue { [self] in
+                delegate.urlSession(
+                    delegates.session, didReceive: challenge(asked.value),
+                    completionHandler: hear(asked, Box(questions.dropFirst())))
+            }
+        } else {
+            takeProposed(question)
+        }
+    }
+
+    private func hear(
+        _ question: Box<Authentication.Question>,
+        _ others: Box<ArraySlice<Authentication.Question>>
+    ) -> @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void {
+        let once = Once()
+        return { disposition, credential in
+            guard once.isFirst() else { return }
+            switch disposition {
+            case .useCredential:
+                answer(credential.map { .use($0, question.value) } ?? .deliver)
+            case .performDefaultHandling: takeProposed(question.value)
+            case .cancelAuthenticationChallenge: answer(.cancel)
+            case .rejectProtectionSpace: ask(others.value)
+            }
+        }
+    }
+
+    private func takeProposed(_ question: Authentication.Question) {
+        answer(question.proposed.map { .use($0, question) } ?? .deliver)
+    }
+
+    private func challenge(_ question: Authentication.Question) -> URLAuthenticationChallenge {
+        URLAuthenticationChallenge(
+            protectionSpace: question.space, proposedCredential: question.proposed,
+            previousFailureCount: question.failures, failureResponse: response, error: nil,
+            sender: NobodyToTell())
+    }
+}
+
+/// The sender of a challenge: what URLSession hears is the completion handler.
+private final class NobodyToTell: NSObject, URLAuthenticationChallengeSender {
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    func cancel(_ challenge: URLAuthenticationChallenge) {}
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+}

@@ -1,0 +1,107 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import HTTPDNSPlatform
+
+/// The application's delegates of one task, told and asked on the session's delegate queue.
+struct Delegates: @unchecked Sendable {
+    // Safety: the objects are those that URLSession itself passes from its queues to the delegate
+    // queue; delegates are used there alone.
+    let task: URLSessionTask
+    let session: URLSession
+    /// Of an async call.
+    private let own: (any URLSessionTaskDelegate)?
+
+    init(task: URLSessionTask, session: URLSession, own: (any URLSessionTaskDelegate)?) {
+        self.task = task
+        self.session = session
+        self.own = own
+    }
+
+    /// Whom a task asks: its own delegate before the session's.
+    var ofTask: (any URLSessionTaskDelegate)? {
+        own ?? task.delegate ?? session.delegate as? any URLSessionTaskDelegate
+    }
+
+    /// Whom Foundation tells of data, for tasks without a completion handler: the session's alone.
+    var ofData: (any URLSessionDataDelegate)? { session.delegate as? any URLSessionDataDelegate }
+
+    var ofDownload: (any URLSessionDownloadDelegate)? {
+        session.delegate as? any URLSessionDownloadDelegate
+    }
+
+    /// Runs after everything that the queue was given before, also where it runs several at a time.
+    func afterTold(_ work: @escaping @Sendable () -> Void) {
+        session.delegateQueue.addBarrierBlock(work)
+    }
+
+    func onQueue(_ work: @escaping @Sendable () -> Void) {
+        session.delegateQueue.addOperation(work)
+    }
+
+    /// As the application would: on the work queue Foundation would wait for itself.
+    func cancelTask() { onQueue { task.cancel() } }
+
+    /// Asks for the body's stream; nil without anybody to ask.
+    var supply: InputStreamSource.Supply? {
+        guard ofTask != nil else { return nil }
+        return { give in
+            onQueue {
+                guard let delegate = ofTask else { return give(nil) }
+                let once = Once()
+                delegate.urlSession(
+                    session, task: task,
+                    needNewBodyStream: { stream in
+                        let given = stream.map { SharedStream(stream: $0) }
+                        if once.isFirst() { give(given) }
+                    })
+            }
+        }
+    }
+
+    /// Tells of progress, on the work queue.
+    func tell(_ news: TaskProgress.News) {
+        TaskInternals.set(news.counts, of: task)
+        news.counts.show(on: task.progress)
+        if news.newlySent > 0, let delegate = ofTask {
+            let asked = Box(delegate)
+            onQueue { [self] in
+                asked.value.urlSession(
+                    self.session, task: self.task, didSendBodyData: news.newlySent,
+                    totalBytesSent: news.counts.sent,
+                    totalBytesExpectedToSend: news.counts.expectedToSend)
+            }
+        }
+        if news.newlyWritten > 0, let delegate = ofDownload,
+            let task = task as? URLSessionDownloadTask
+        {
+            let asked = Box((delegate, task))
+            onQueue { [session] in
+                asked.value.0.urlSession(
+                    session, downloadTask: asked.value.1, didWriteData: news.newlyWritten,
+                    totalBytesWritten: news.written,
+                    totalBytesExpectedToWrite: news.counts.expectedToReceive)
+            }
+        }
+    }
+}
+
+/// True once: an answer of the application counts the first time only.
+final class Once: Sendable {
+    private let isOver = Locked(false)
+
+    func isFirst() -> Bool {
+        isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+    }
+}
+
+/// Something of Foundation's on its way to the delegate queue.
+struct Box<Value>: @unchecked Sendable {
+    // Safety: made on the work queue and used once, on the delegate queue; URLSession itself hands
+    // the same objects from one to the other.
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}

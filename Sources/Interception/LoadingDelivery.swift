@@ -1,0 +1,216 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import HTTPDNSClient
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+
+// What becomes of an exchange's events, on the work queue.
+extension Loading {
+    func deliver(_ event: Event) {
+        guard !isDone, let owner else { return }
+        switch event {
+        case .redirect(let offer, let answer): ask(offer, answer)
+        case .head(let head): received(head)
+        case .body(let octets):
+            owner.receive(octets)
+            delegates.afterTold { self.change { $0.pending -= octets.count } }
+        case .progress: delegates.tell(state.withLock { $0.progress.takeNews() })
+        case .ended(.success(let delivery)): finish(delivery, owner)
+        case .ended(.failure(let error)):
+            close()
+            owner.fail(error)
+        }
+    }
+
+    private func finish(_ delivery: Delivery, _ owner: HTTPDNSURLProtocol) {
+        close()
+        switch delivery {
+        case .told: owner.finish()
+        case .whole(let data):
+            if !data.isEmpty { owner.receive(data) }
+            owner.finish()
+        case .file(let url): finish(url, owner)
+        }
+        let progress = task.progress
+        if progress.totalUnitCount < 0 {
+            progress.totalUnitCount = max(progress.completedUnitCount, 1)
+        }
+        progress.completedUnitCount = progress.totalUnitCount
+    }
+
+    private func finish(_ file: URL, _ owner: HTTPDNSURLProtocol) {
+        guard TaskInternals.set(temporaryFile: file, of: owner) else {
+            try? FileManager.default.removeItem(at: file)
+            let fault = LoadingFault.missingInternal("the place for the file of a download")
+            return owner.fail(fault.urlError(task.originalRequest?.url))
+        }
+        owner.finish()
+        guard case .download(isKept: false) = style else { return }
+        delegates.afterTold { try? FileManager.default.removeItem(at: file) }
+    }
+
+    // MARK: Heads
+
+    private func received(_ head: ResponseHead) {
+        let plan = state.withLock { $0.plan }
+        let questions = authentication.questions(head, to: plan.request.head)
+        guard !questions.isEmpty, !plan.body.isStream || delegates.supply != nil else {
+            return handOver(head)
+        }
+        state.withLock { $0.isAsking = true }
+        let response = ResponseWriting.response(head, isFinal: false)
+        let asking = ChallengeAsking(delegates: delegates, response: response) { answer in
+            self.onWorkQueue { self.answered(answer, head) }
+        }
+        asking.ask(questions[...])
+    }
+
+    private func answered(_ answer: ChallengeAsking.Answer, _ head: ResponseHead) {
+        switch answer {
+        case .cancel: delegates.cancelTask()
+        case .deliver: handOver(head)
+        case .use(let credential, let question):
+            var plan = state.withLock { $0.plan }
+            let origin = plan.request.head.url.origin
+            guard let user = credential.user, let password = credential.password,
+                let credentials = OriginCredentials(
+                    user, Secret(password), by: question.scheme, for: origin)
+            else { return handOver(head) }
+            authentication.uses(credential, for: question.space)
+            plan.request.credentials = credentials
+            plan.request.head.url = plan.request.head.url.withoutUserinfo
+            again(plan, after: head)
+        }
+    }
+
+    /// Sends the request again with its whole body, where there is one.
+    private func again(_ plan: Plan, after head: ResponseHead) {
+        guard plan.body.isStream, let supply = delegates.supply else {
+            return begin(plan, insteadDraining: Loading.drains(head))
+        }
+        supply { stream in
+            self.onWorkQueue {
+                guard let stream else { return self.handOver(head) }
+                var plan = plan
+                plan.stream = stream
+                self.begin(plan, insteadDraining: Loading.drains(head))
+            }
+        }
+    }
+
+    /// True where reading the body away costs less than another connection.
+    private static func drains(_ head: ResponseHead) -> Bool {
+        guard head.version != .http2, let count = ResponseWriting.bodyOctets(head) else {
+            return false
+        }
+        return count <= RedirectOffer.mostDrainedOctets
+    }
+
+    private func handOver(_ head: ResponseHead) {
+        guard let owner, let response = ResponseWriting.response(head) else {
+            stop()
+            owner?.fail(
+                URLError.make(.cannotParseResponse, nil, "Foundation refuses this response"))
+            return
+        }
+        authentication.settle(head, task: task)
+        state.withLock { $0.progress.expect(toReceive: ResponseWriting.bodyOctets(head)) }
+        guard case .delegate = style, let delegate = delegates.ofData,
+            let dataTask = task as? URLSessionDataTask,
+            TaskInternals.set(response, of: task)
+        else {
+            owner.receive(response)
+            return change { $0.isAsking = false }
+        }
+        state.withLock { $0.isAsking = true }
+        let asked = Box((delegate, dataTask, response))
+        delegates.onQueue { [session] in
+            let once = Once()
+            asked.value.0.urlSession(
+                session, dataTask: asked.value.1, didReceive: asked.value.2
+            ) { disposition in
+                if once.isFirst() { self.answered(disposition) }
+            }
+        }
+    }
+
+    /// From any thread.
+    private func answered(_ disposition: URLSession.ResponseDisposition) {
+        switch disposition {
+        case .allow: change { $0.isAsking = false }
+        case .cancel: delegates.cancelTask()
+        default:
+            end(
+                with: .make(
+                    .unsupportedURL, task.originalRequest?.url,
+                    "a data task cannot become a download here; make a download task"))
+        }
+    }
+
+    // MARK: Redirects
+
+    private func ask(
+        _ offer: RedirectOffer, _ answer: @escaping @Sendable (RedirectAnswer) -> Void
+    ) {
+        let before = state.withLock { $0.plan.request.head }
+        let once = Once()
+        RedirectAsking(delegates: delegates).ask(offer) { chosen in
+            guard once.isFirst() else { return }
+            switch chosen {
+            case .deliver: answer(.deliver)
+            case .follow:
+                self.state.withLock { $0.follow(offer) }
+                answer(.follow)
+            case .change(let request):
+                self.onWorkQueue { self.change(offer, to: request, from: before) }
+            }
+        }
+    }
+
+    private func change(_ offer: RedirectOffer, to chosen: URLRequest, from before: RequestHead) {
+        let toASCII = installation.client.parts.toASCII
+        let changed = ChangedRedirect(offer: offer, before: before, toASCII: toASCII)
+        var plan = state.withLock { state in
+            state.follow(offer)
+            return state.plan
+        }
+        do throws(ChangedRedirect.Fault) {
+            plan.request.head = try changed.head(
+                chosen, allowsDowngrade: plan.request.redirects.allowsDowngrade)
+            plan.stream = nil
+            do throws(LoadingFault) {
+                if let body = try changed.body(chosen, plan.request.head) {
+                    plan.body = body
+                    begin(plan, insteadDraining: false)
+                } else {
+                    again(plan, after: offer.response)
+                }
+            } catch { throw .unreadable(error) }
+        } catch {
+            refuse(error, chosen, offer)
+        }
+    }
+
+    private func refuse(
+        _ fault: ChangedRedirect.Fault, _ chosen: URLRequest, _ offer: RedirectOffer
+    ) {
+        switch fault {
+        case .unreadable(let fault): end(with: fault.urlError(chosen.url))
+        case .refused(let fault):
+            guard let report = state.withLock({ $0.exchange })?.report else { return }
+            let failure = ExchangeFailure(
+                .redirectRefused(fault), url: offer.response.url, report: report)
+            end(with: failure.urlError)
+        }
+    }
+}
+
+extension Loading.State {
+    /// What an exchange that takes over from here has to send, and how many redirects are left.
+    fileprivate mutating func follow(_ offer: RedirectOffer) {
+        plan.request.head = offer.step.head
+        if !offer.step.keepsBody { plan.body = .none }
+        plan.request.redirects.maximumHops -= 1
+    }
+}

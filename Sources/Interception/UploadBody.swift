@@ -1,0 +1,82 @@
+internal import Dispatch
+internal import Foundation
+internal import FoundationNetworking
+internal import HTTPDNSExchange
+
+/// The body of a task, from which a source is made for each exchange.
+struct UploadBody: @unchecked Sendable {
+    // Safety: a value, made on the work queue; a stream in it is touched by the one thread that reads
+    // it, data and pieces never change.
+    enum Kind {
+        case none
+        case data(Data)
+        case pieces(DispatchData)
+        case file(URL)
+        /// Can be read once; the delegate may have another.
+        case stream(SharedStream)
+        /// The delegate has the first one, too.
+        case asked
+    }
+
+    let kind: Kind
+    /// Octets in all; nil where nobody knows.
+    let length: Int64?
+
+    static let none = UploadBody(kind: .none, length: 0)
+
+    /// What a task or a request carries.
+    init(_ body: TaskBody, _ request: URLRequest) throws(LoadingFault) {
+        let announced = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+        switch body {
+        case .none: self = .none
+        case .data(let data): self.init(kind: .data(data), length: Int64(data.count))
+        case .pieces(let pieces): self.init(kind: .pieces(pieces), length: Int64(pieces.count))
+        case .stream(let stream):
+            self.init(kind: .stream(SharedStream(stream: stream)), length: announced)
+        case .asked: self.init(kind: .asked, length: announced)
+        case .file(let url):
+            let keys: Set<URLResourceKey> = [.fileSizeKey, .isRegularFileKey]
+            guard url.isFileURL, FileManager.default.isReadableFile(atPath: url.path),
+                let facts = try? url.resourceValues(forKeys: keys), facts.isRegularFile == true,
+                let size = facts.fileSize
+            else { throw .unreadableFile(url.path) }
+            self.init(kind: .file(url), length: Int64(size))
+        case .unreadable: throw .unreadableBody
+        }
+    }
+
+    private init(kind: Kind, length: Int64?) {
+        self.kind = kind
+        self.length = length
+    }
+
+    /// True for a body that can be read once, unless the delegate gives it again.
+    var isStream: Bool {
+        switch kind {
+        case .stream, .asked: true
+        case .none, .data, .pieces, .file: false
+        }
+    }
+
+    /// The source of one exchange; nil for no body.
+    ///
+    /// - Parameters:
+    ///   - newer: a stream that takes the place of the task's own.
+    ///   - supply: asks the delegate for another stream; nil where there is no delegate.
+    func source(
+        newer: SharedStream?, supply: InputStreamSource.Supply?
+    ) -> (any RequestBodySource)? {
+        switch kind {
+        case .none: return nil
+        case .data(let data): return DataSource(data)
+        case .pieces(let pieces): return DataSource(pieces)
+        case .file(let url):
+            return InputStreamSource(nil, length: length) { give in
+                give(InputStream(url: url).map { SharedStream(stream: $0) })
+            }
+        case .stream(let stream):
+            return InputStreamSource(newer ?? stream, length: length, again: supply)
+        case .asked: return InputStreamSource(newer, length: length, again: supply)
+        }
+    }
+}
