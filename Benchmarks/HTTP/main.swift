@@ -7,7 +7,7 @@
 // what any URLProtocol costs; `session` URLSession with this library installed; `client` HTTPDNSClient.
 // `get` sends COUNT requests for a small body, IN_FLIGHT at a time. `body` takes one large body, in a
 // delegate's pieces or a stream; `stock-whole`, `session-whole` and `client-whole` take it as one value.
-// The stock loader trusts ROOT.pem by URLSessionCertificateAuthorityInfoFile, and resolves by itself.
+// The stock loader knows the system's roots alone, so that it is measured on plain HTTP.
 
 import CBenchSupport
 import Foundation
@@ -26,7 +26,6 @@ guard arguments.count >= 5, let url = URL(string: arguments[3]) else {
     throw BenchFault.usage
 }
 let way = arguments[1]
-setenv("URLSessionCertificateAuthorityInfoFile", arguments[4], 1)
 let clock = SystemMonotonicClock()
 
 func library() throws -> HTTPDNS {
@@ -40,8 +39,6 @@ func library() throws -> HTTPDNS {
 
 func configuration() throws -> URLSessionConfiguration {
     let configuration = URLSessionConfiguration.ephemeral
-    configuration.httpCookieStorage = nil
-    configuration.urlCache = nil
     configuration.httpMaximumConnectionsPerHost = 64
     if way == "null" {
         configuration.protocolClasses = [NullProtocol.self]
@@ -52,6 +49,7 @@ func configuration() throws -> URLSessionConfiguration {
 }
 
 let start = (clock: clock.now(), computing: httpdns_bench_cpu_nanoseconds())
+nonisolated(unsafe) var allocationsBefore = Int64(0)
 
 /// What was measured since `begun`, as a line.
 func report(
@@ -75,6 +73,7 @@ func report(
         fields += [
             "\"requests_per_s\":\(count * 1e9 / took)", "\"cpu_us\":\(computing / count / 1_000)",
             "\"p50_us\":\(microseconds(0.5))", "\"p99_us\":\(microseconds(0.99))",
+            "\"allocations\":\(Double(httpdns_bench_allocations() - allocationsBefore) / count)",
         ]
     }
     print("{" + fields.joined(separator: ",") + "}")
@@ -127,6 +126,7 @@ func gets() async throws {
     // Connections and code are there before the clock starts.
     _ = try await many(4 * inFlight, inFlight, send)
     let begun = (clock.now(), httpdns_bench_cpu_nanoseconds())
+    allocationsBefore = httpdns_bench_allocations()
     report(begun, try await many(count, inFlight, send))
 }
 

@@ -125,6 +125,7 @@ public struct CookieJar: Sendable, Hashable {
 
     /// The cookies of a request to `url`, in the order they are sent in.
     public func cookies(for url: HTTPURL, now: WallTime) -> [Cookie] {
+        guard !cookies.isEmpty else { return [] }
         var chosen: [Cookie] = []
         for domain in CookieJar.domains(of: url.origin.host) {
             for cookie in cookies[domain] ?? [] where !cookie.isExpired(at: now) {

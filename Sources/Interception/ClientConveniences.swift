@@ -47,10 +47,9 @@ extension HTTPDNSClient {
         for request: URLRequest, fromFile file: URL
     ) async throws(URLError) -> (Data, HTTPURLResponse) {
         var sent = try HTTPRequest(request)
-        guard let body = RequestReading.body(ofFile: file) else {
-            throw URLError.make(.fileDoesNotExist, file, "\(file.path) cannot be read")
-        }
-        sent.body = body
+        do throws(LoadingFault) {
+            sent.body = try RequestReading.body(ofFile: file, for: request)
+        } catch { throw error.urlError(request.url) }
         return try await collect(sent, upTo: HTTPDNSClient.usualMaximumOctets)
     }
 

@@ -8,18 +8,18 @@ struct Delegates: @unchecked Sendable {
     // queue; delegates are used there alone.
     let task: URLSessionTask
     let session: URLSession
-    /// Of an async call.
-    private let own: (any URLSessionTaskDelegate)?
+    /// Knows the delegate of an async call.
+    private let manner: TaskInternals.Manner
 
-    init(task: URLSessionTask, session: URLSession, own: (any URLSessionTaskDelegate)?) {
+    init(task: URLSessionTask, session: URLSession, manner: TaskInternals.Manner) {
         self.task = task
         self.session = session
-        self.own = own
+        self.manner = manner
     }
 
     /// Whom a task asks: its own delegate before the session's.
     var ofTask: (any URLSessionTaskDelegate)? {
-        own ?? task.delegate ?? session.delegate as? any URLSessionTaskDelegate
+        manner.delegate ?? task.delegate ?? session.delegate as? any URLSessionTaskDelegate
     }
 
     /// Whom Foundation tells of data, for tasks without a completion handler: the session's alone.

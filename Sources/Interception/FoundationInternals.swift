@@ -104,6 +104,7 @@ private struct FieldPlaces: Sendable {
     var sent: Int?
     var expectedToReceive: Int?
     var expectedToSend: Int?
+    var session: Int?
 
     /// Read once: the fields of `URLSessionTask` lie alike in all kinds of tasks.
     static let ofTask = FieldPlaces(URLSessionTask.self)
@@ -121,9 +122,19 @@ private struct FieldPlaces: Sendable {
         sent = place("_countOfBytesSent", Int64.self)
         expectedToReceive = place("countOfBytesExpectedToReceive", Int64.self)
         expectedToSend = place("countOfBytesExpectedToSend", Int64.self)
+        // A reference and a witness table: the reference is read alone.
+        session = places["session"].flatMap {
+            "\($0.kind)" == "Optional<URLSessionProtocol>" && FieldPlaces.size(of: $0.kind) == 16
+                ? $0.offset : nil
+        }
     }
 
-    private static func places(
+    private static func size(of kind: any Any.Type) -> Int {
+        func size<Kind>(_: Kind.Type) -> Int { MemoryLayout<Kind>.size }
+        return _openExistential(kind, do: size)
+    }
+
+    fileprivate static func places(
         in type: AnyClass
     ) -> [String: (offset: Int, kind: any Any.Type)] {
         var places: [String: (offset: Int, kind: any Any.Type)] = [:]
@@ -137,44 +148,97 @@ private struct FieldPlaces: Sendable {
     }
 }
 
-/// A dictionary by task number whose values have a type of Foundation's own. A cast to `[Int: Any]`
-/// would copy all of it for each task.
+/// A dictionary by task number whose values, an enumeration, have a type of Foundation's own. A cast to
+/// `[Int: Any]` would copy all of it for each task.
 private protocol KeyedByNumber {
-    func anyValue(at key: Int) -> Any?
+    static func value(at key: Int, in place: UnsafeMutableRawPointer) -> Behaviour?
+}
+
+/// How a task reports: the name of the case, and the case with what it holds.
+private struct Behaviour {
+    let name: String
+    let value: Any
 }
 
 extension Dictionary: KeyedByNumber where Key == Int {
-    fileprivate func anyValue(at key: Int) -> Any? { self[key] }
+    fileprivate static func value(
+        at key: Int, in place: UnsafeMutableRawPointer
+    ) -> Behaviour? {
+        guard let value = place.assumingMemoryBound(to: Self.self).pointee[key],
+            let name = enumCaseName(value)
+        else { return nil }
+        return Behaviour(name: String(cString: name), value: value)
+    }
+}
+
+/// The name of an enumeration's case; nil for other values. A `Mirror` takes ten times as long.
+///
+/// Source: the Swift runtime, ReflectionMirror.cpp, part of its ABI.
+@_silgen_name("swift_EnumCaseName")
+private func enumCaseName<Value>(_ value: Value) -> UnsafePointer<CChar>?
+
+/// Where a session keeps how its tasks report. Nil where a name or a type is not as expected.
+private struct BehaviourPlace: @unchecked Sendable {
+    // Safety: a metatype never changes; that of a dictionary needs no thread of its own.
+    let registry: Int
+    let behaviours: Int
+    let kind: any KeyedByNumber.Type
+
+    /// Read once: there is one kind of session.
+    static let known = BehaviourPlace()
+
+    private init?() {
+        guard let registry = FieldPlaces.places(in: URLSession.self)["taskRegistry"],
+            let type = registry.kind as? AnyClass,
+            let behaviours = FieldPlaces.places(in: type)["behaviours"],
+            let kind = behaviours.kind as? any KeyedByNumber.Type
+        else { return nil }
+        self.registry = registry.offset
+        self.behaviours = behaviours.offset
+        self.kind = kind
+    }
+
+    func behaviour(of task: URLSessionTask, in session: URLSession) -> Behaviour? {
+        let base = Unmanaged.passUnretained(session).toOpaque()
+        let registry = (base + registry).assumingMemoryBound(to: AnyObject.self).pointee
+        let place = Unmanaged.passUnretained(registry).toOpaque() + behaviours
+        return withExtendedLifetime(registry) { kind.value(at: task.taskIdentifier, in: place) }
+    }
 }
 
 /// Reads what URLSessionTask does not show.
 package enum TaskInternals {
     /// The session a task belongs to.
     static func session(of task: URLSessionTask) -> URLSession? {
-        field("session", of: task) as? URLSession
+        guard let place = FieldPlaces.ofTask.session else { return nil }
+        let base = Unmanaged.passUnretained(task).toOpaque()
+        return (base + place).assumingMemoryBound(to: AnyObject?.self).pointee as? URLSession
     }
 
-    /// How a task reports, and the delegate that was given to an async call, which is not in
-    /// `task.delegate`.
+    /// How a task reports.
     struct Manner {
-        var style: DeliveryStyle
-        var delegate: (any URLSessionTaskDelegate)?
+        let style: DeliveryStyle
+        /// The case that may hold a delegate.
+        fileprivate var holder: Any?
+
+        /// The delegate that was given to an async call, which is not in `task.delegate`. Looked for when
+        /// somebody is to be asked: it takes longer than all else that is read of a task.
+        var delegate: (any URLSessionTaskDelegate)? { holder.flatMap { ownDelegate($0) } }
     }
 
     static func manner(of task: URLSessionTask, in session: URLSession) -> Manner {
-        let behaviour = behaviour(of: task, in: session)
-        let name = behaviour.flatMap { caseName(of: $0) }
-        let delegate =
-            name?.hasSuffix("WithTaskDelegate") == true ? behaviour.flatMap(ownDelegate) : nil
+        let behaviour = BehaviourPlace.known?.behaviour(of: task, in: session)
+        let name = behaviour?.name
+        let holder = name?.hasSuffix("WithTaskDelegate") == true ? behaviour?.value : nil
         if task is URLSessionDownloadTask {
             // Where it is not known which kind of call it is, a file too many does no harm.
             let isKept = name != "callDelegate" && name != "downloadCompletionHandler"
-            return Manner(style: .download(isKept: isKept), delegate: delegate)
+            return Manner(style: .download(isKept: isKept), holder: holder)
         }
-        return Manner(style: name == "callDelegate" ? .delegate : .whole, delegate: delegate)
+        return Manner(style: name == "callDelegate" ? .delegate : .whole, holder: holder)
     }
 
-    private static func ownDelegate(_ behaviour: Any) -> (any URLSessionTaskDelegate)? {
+    fileprivate static func ownDelegate(_ behaviour: Any) -> (any URLSessionTaskDelegate)? {
         guard let values = payload(of: behaviour) else { return nil }
         for child in Mirror(reflecting: values).children {
             if let delegate = unwrapped(child.value) as? any URLSessionTaskDelegate {
@@ -182,13 +246,6 @@ package enum TaskInternals {
             }
         }
         return nil
-    }
-
-    private static func behaviour(of task: URLSessionTask, in session: URLSession) -> Any? {
-        guard let registry = field("taskRegistry", of: session),
-            let behaviours = field("behaviours", of: registry) as? any KeyedByNumber
-        else { return nil }
-        return behaviours.anyValue(at: task.taskIdentifier)
     }
 
     /// The body of a request or an upload task.
@@ -339,12 +396,7 @@ package enum TaskInternals {
         return missing
     }
 
-    /// The value of a stored property, searched from the most derived class up.
-    private static func field(_ name: String, of value: Any) -> Any? {
-        member(name, of: value).flatMap { unwrapped($0) }
-    }
-
-    /// The same as it is stored; nil where there is none of that name.
+    /// A stored property, searched from the most derived class up; nil where there is none of that name.
     private static func member(_ name: String, of value: Any) -> Any? {
         var mirror: Mirror? = Mirror(reflecting: value)
         while let current = mirror {
@@ -360,10 +412,6 @@ package enum TaskInternals {
         let mirror = Mirror(reflecting: value)
         guard mirror.displayStyle == .optional else { return value }
         return mirror.children.first?.value
-    }
-
-    private static func caseName(of value: Any) -> String? {
-        Mirror(reflecting: value).children.first?.label ?? "\(value)"
     }
 
     /// The associated value of an enum case.

@@ -81,7 +81,7 @@ final class Loading: @unchecked Sendable {
         if case .download = style, !TaskInternals.canHandOverFiles {
             throw .missingInternal("the place for the file of a download")
         }
-        delegates = Delegates(task: task, session: session, own: manner.delegate)
+        delegates = Delegates(task: task, session: session, manner: manner)
         self.owner = owner
         self.task = task
         self.session = session

@@ -23,7 +23,7 @@ extension HTTPRequest {
             guard let method = HTTPMethod(methodText) else { throw .badMethod(methodText) }
             self.init(
                 method, url, fields: try RequestReading.fields(of: request),
-                body: RequestReading.body(of: request))
+                body: try RequestReading.body(of: request))
             limits = RequestReading.limits(request)
             usesCookies = request.httpShouldHandleCookies
         } catch {

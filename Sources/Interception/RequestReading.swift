@@ -148,22 +148,21 @@ struct RequestReading {
     }
 
     /// The body that a request holds itself.
-    static func body(of request: URLRequest) -> RequestBody {
+    static func body(of request: URLRequest) throws(LoadingFault) -> RequestBody {
         if let data = request.httpBody { return .bytes([UInt8](data)) }
-        return request.httpBodyStream.map { stream($0, of: request) } ?? .none
+        guard let stream = request.httpBodyStream else { return .none }
+        return try body(.stream(stream), of: request)
     }
 
-    /// The content of a file, read as it is sent; nil when it cannot be read.
-    static func body(ofFile url: URL) -> RequestBody? {
-        guard let stream = InputStream(url: url),
-            let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
-        else { return nil }
-        return .stream(InputStreamSource(stream, length: Int64(size)) { InputStream(url: url) })
+    /// The content of a file, read as it is sent.
+    static func body(ofFile url: URL, for request: URLRequest) throws(LoadingFault) -> RequestBody {
+        try body(.file(url), of: request)
     }
 
-    private static func stream(_ stream: InputStream, of request: URLRequest) -> RequestBody {
-        let length = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
-        return .stream(InputStreamSource(stream, length: length))
+    private static func body(
+        _ body: TaskBody, of request: URLRequest
+    ) throws(LoadingFault) -> RequestBody {
+        try UploadBody(body, request).source(newer: nil, supply: nil).map { .stream($0) } ?? .none
     }
 
     /// Foundation's default; a request that has it takes the configuration's instead.

@@ -95,7 +95,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// RFC 5952 text, with the zone if there is one.
     public var description: String {
         switch family {
-        case .ipv4: octets.map { String($0) }.joined(separator: ".")
+        case .ipv4: "\(low >> 24 & 0xFF).\(low >> 16 & 0xFF).\(low >> 8 & 0xFF).\(low & 0xFF)"
         case .ipv6: IPAddress.ipv6Text(octets) + (zone.map { "%" + $0 } ?? "")
         }
     }

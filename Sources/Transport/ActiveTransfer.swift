@@ -26,6 +26,9 @@ final class ActiveTransfer {
     var easy: EasyHandle
     /// Set once libcurl has seen ``lines``.
     var hasRun = false
+    /// Among those of ``stir``.
+    fileprivate(set) var isNoted = false
+    private let stir: Stir
     private(set) var failure: TransportFailure?
     private(set) var timers: TransferTimers
     private(set) var upload: Upload
@@ -56,8 +59,9 @@ final class ActiveTransfer {
     init(
         id: TransferID, request: TransportRequest, observer: any TransferObserver,
         control: Transfer, easy: consuming EasyHandle,
-        route: RouteRegistry.Key, lines: RouteRegistry.Lines, now: Monotonic
+        route: RouteRegistry.Key, lines: RouteRegistry.Lines, stir: Stir, now: Monotonic
     ) {
+        self.stir = stir
         self.id = id
         self.request = request
         self.observer = observer
@@ -75,8 +79,21 @@ final class ActiveTransfer {
         (isBodyPaused ? Int32(CURLPAUSE_RECV) : 0) | (upload.isPending ? Int32(CURLPAUSE_SEND) : 0)
     }
 
-    func resumeBody() { isBodyPaused = false }
-    func resumeUpload() { upload.isPending = false }
+    func resumeBody() {
+        isBodyPaused = false
+        heard()
+    }
+
+    func resumeUpload() {
+        upload.isPending = false
+        heard()
+    }
+
+    /// Something moved: the engine is to look at the timers when this turn of it ends.
+    private func heard() {
+        timers.heard()
+        stir.note(self)
+    }
 
     /// The moment after which the exchange has waited too long, and for what.
     func due() -> (at: Monotonic, phase: TransportFailure.Phase) {
@@ -93,7 +110,13 @@ final class ActiveTransfer {
 
     /// Counts what was heard since the last call as heard at `now`.
     func settleTimers(now: Monotonic) {
+        isNoted = false
         timers.settle(now: now, isWaitingForUs: isBodyPaused || upload.isPending)
+    }
+
+    /// A transfer of which nothing is to be said but that it went well: most.
+    func isPlainSuccess(_ code: CURLcode) -> Bool {
+        code == CURLE_OK && failure == nil && isCleared && head.isComplete && !mayBeCut
     }
 
     func ending(_ code: CURLcode) -> Ending {
@@ -135,7 +158,7 @@ final class ActiveTransfer {
 
     func facts() -> TransferFacts {
         var facts = TransferFacts()
-        facts.remote = remote
+        facts.remote = passage?.remote ?? remote
         facts.isReused = isReused
         facts.connectedMilliseconds = milliseconds(CURLINFO_CONNECT_TIME_T)
         facts.securedMilliseconds = milliseconds(CURLINFO_APPCONNECT_TIME_T)
@@ -159,6 +182,16 @@ final class ActiveTransfer {
         return microseconds > 0 ? Double(microseconds) / 1_000 : nil
     }
 
+    /// The endpoint of the route with this address; nil when we never meant to go there.
+    private func planned(_ text: String, port: UInt16) -> Endpoint? {
+        guard port == request.route.port.number else { return nil }
+        // Mostly written as we write it.
+        if let first = request.route.addresses.first, first.zone == nil, first.description == text {
+            return Endpoint(address: first, port: request.route.port)
+        }
+        return (try? IPAddress(text)).flatMap { planned($0.octets, port: port) }
+    }
+
     /// The endpoint of the route with these octets; nil when we never meant to go there.
     private func planned(_ octets: [UInt8], port: UInt16) -> Endpoint? {
         guard port == request.route.port.number,
@@ -178,7 +211,7 @@ extension ActiveTransfer {
     }
 
     func arm(tlsContext: UnsafeMutableRawPointer) -> Bool {
-        timers.heard()
+        heard()
         guard let verifier = request.verifier else { return false }
         let verdict = verdict
         verdict.withLock { $0 = nil }
@@ -202,8 +235,7 @@ extension ActiveTransfer {
             head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
         }
         guard !control.isCancelled else { return false }
-        guard let octets = (try? IPAddress(address))?.octets, let number = UInt16(exactly: port),
-            let remote = planned(octets, port: number)
+        guard let number = UInt16(exactly: port), let remote = planned(address, port: number)
         else {
             record(.unexpected("the connection leads to \(address), which is not of the route"))
             return false
@@ -228,7 +260,7 @@ extension ActiveTransfer {
         passage = Passage(remote: remote, wasKept: facts.isReused)
         isMovingOn = false
         isStreamRefused = false
-        timers.heard()
+        heard()
         observer.verified(peer, connection: facts)
         return !control.isCancelled
     }
@@ -258,7 +290,7 @@ extension ActiveTransfer {
 
     /// False ends the exchange.
     func received(headLine line: UnsafeRawBufferPointer) -> Bool {
-        timers.heard()
+        heard()
         guard !control.isCancelled, isCleared else { return false }
         do {
             guard case .final(let status, let version, let fields) = try head.read(line: line)
@@ -295,7 +327,7 @@ extension ActiveTransfer {
     }
 
     func received(body: UnsafeRawBufferPointer) -> BodyReply {
-        timers.heard()
+        heard()
         guard !control.isCancelled, isCleared else { return .end }
         if isBodyPaused { return .pause }
         if isExpectationRefused { return .taken }
@@ -343,7 +375,7 @@ extension ActiveTransfer {
         guard !control.isCancelled, isCleared else { return httpdns_curl_abort_read }
         switch upload.read(into: buffer) {
         case .filled(let count):
-            timers.heard()
+            heard()
             return count
         case .end: return 0
         case .pending: return httpdns_curl_pause_read
@@ -359,5 +391,21 @@ extension ActiveTransfer {
 
     func record(_ failure: TransportFailure) {
         if self.failure == nil { self.failure = failure }
+    }
+}
+
+/// The transfers of which something was heard in this turn of the engine: only their timers have changed.
+final class Stir {
+    private var transfers: [ActiveTransfer] = []
+
+    func note(_ transfer: ActiveTransfer) {
+        guard !transfer.isNoted else { return }
+        transfer.isNoted = true
+        transfers.append(transfer)
+    }
+
+    func take() -> [ActiveTransfer] {
+        defer { transfers.removeAll(keepingCapacity: true) }
+        return transfers
     }
 }

@@ -25,6 +25,9 @@ final class Engine {
     private var transfers: [TransferID: ActiveTransfer] = [:]
     private var ids: [UnsafeMutableRawPointer: TransferID] = [:]
     private var newcomers: [ActiveTransfer] = []
+    private let stir = Stir()
+    /// No transfer is due before this moment; it may be too early, never too late.
+    private var nextDue = Monotonic.distantFuture
     private let drowsyMilliseconds: Int64
     private var idleSince: Monotonic
 
@@ -129,11 +132,13 @@ final class Engine {
             addresses: request.route.addresses, port: request.route.port,
             policy: isTLS ? request.verifier?.fingerprint : nil, network: network,
             via: request.via)
-        let lines = routes.take(key, now: clock.now())
+        let now = clock.now()
+        let lines = routes.take(key, now: now)
         let transfer = ActiveTransfer(
             id: id, request: request, observer: observer, control: control, easy: easy,
-            route: key, lines: lines, now: clock.now())
+            route: key, lines: lines, stir: stir, now: now)
         transfers[id] = transfer
+        nextDue = min(nextDue, transfer.due().at)
         ids[transfer.easy.raw] = id
         transfer.easy.describe(request, over: lines)
         transfer.easy.limitAge(options.maximumAge)
@@ -168,6 +173,7 @@ final class Engine {
     private func result(
         _ transfer: ActiveTransfer, _ code: CURLcode
     ) -> Result<TransferFacts, TransportFailure> {
+        guard !transfer.isPlainSuccess(code) else { return .success(transfer.facts()) }
         if let failure = transfer.failure ?? transfer.ending(code).failure {
             return .failure(failure)
         }
@@ -177,23 +183,32 @@ final class Engine {
     /// Ends what has waited too long; the next moment at which something could be due, or nil when the
     /// thread is to end.
     private func expire(now: Monotonic) -> Monotonic? {
-        var next = Monotonic.distantFuture
+        for transfer in stir.take() {
+            transfer.settleTimers(now: now)
+            nextDue = min(nextDue, transfer.due().at)
+        }
+        if nextDue <= now { endOverdue(now: now) }
+        guard transfers.isEmpty else {
+            idleSince = now
+            return nextDue
+        }
+        let drowsy = idleSince.adding(milliseconds: drowsyMilliseconds)
+        if drowsy <= now, mailbox.sleepIfEmpty() { return nil }
+        return drowsy <= now ? now : drowsy
+    }
+
+    /// Looks at all transfers: as often as one of them could be due, not once a turn.
+    private func endOverdue(now: Monotonic) {
+        nextDue = .distantFuture
         for transfer in Array(transfers.values) {
             transfer.settleTimers(now: now)
             let due = transfer.due()
             if due.at <= now {
                 end(transfer, .failure(.timedOut(phase: due.phase)))
             } else {
-                next = min(next, due.at)
+                nextDue = min(nextDue, due.at)
             }
         }
-        guard transfers.isEmpty else {
-            idleSince = now
-            return next
-        }
-        let drowsy = idleSince.adding(milliseconds: drowsyMilliseconds)
-        if drowsy <= now, mailbox.sleepIfEmpty() { return nil }
-        return drowsy <= now ? now : drowsy
     }
 
     private func endAll(_ failure: TransportFailure) {
@@ -204,12 +219,14 @@ final class Engine {
         _ transfer: ActiveTransfer, _ result: Result<TransferFacts, TransportFailure>
     ) {
         guard transfers.removeValue(forKey: transfer.id) != nil else { return }
-        let remote = transfer.remote
+        // Asked of the handle while libcurl still has it.
+        let remote = result.isFailure ? transfer.remote : nil
         ids[transfer.easy.raw] = nil
         newcomers.removeAll { $0 === transfer }
         httpdns_curl_multi_remove(multi.raw, transfer.easy.raw)
         routes.release(
-            transfer.route, transfer.lines, untold: transfer.hasRun ? [] : transfer.lines.removals)
+            transfer.route, transfer.lines, untold: transfer.hasRun ? [] : transfer.lines.removals,
+            wereTold: transfer.hasRun)
         guard !transfer.control.isCancelled else {
             return transfer.observer.finished(.failure(.cancelled))
         }
@@ -224,4 +241,10 @@ final class Engine {
     ///
     /// Because: as long as an idle connection may be used again (``EasyHandle``: 70 s).
     static let usualDrowsyMilliseconds: Int64 = 70_000
+}
+
+extension Result {
+    fileprivate var isFailure: Bool {
+        if case .failure = self { true } else { false }
+    }
 }

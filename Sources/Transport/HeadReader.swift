@@ -72,13 +72,14 @@ struct HeadReader {
                 throw .malformedResponse("in the response head: \(error)")
             }
         }
-        try HeadReader.checkLengths(fields.all("Content-Length"))
-        let isChunked = fields.all("Transfer-Encoding").contains {
-            $0.lowercased().contains("chunked")
-        }
+        let hasLength = fields.contains("Content-Length")
+        if hasLength { try HeadReader.checkLengths(fields.all("Content-Length")) }
+        let isChunked =
+            fields.contains("Transfer-Encoding")
+            && fields.all("Transfer-Encoding").contains { $0.lowercased().contains("chunked") }
         endsWithConnection =
             version != .http2 && status != 204 && status != 304 && !isChunked
-            && !fields.contains("Content-Length")
+            && !hasLength
         part = .body
         return .final(status: status, version: version, fields: fields)
     }
@@ -88,7 +89,10 @@ struct HeadReader {
         var known: String?
         for value in values {
             for item in value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) {
-                let length = trimmed(Array(item)[...])
+                let length = String(
+                    decoding: item.drop { $0 == 0x20 || $0 == 0x09 }.reversed().drop {
+                        $0 == 0x20 || $0 == 0x09
+                    }.reversed(), as: UTF8.self)
                 guard (1...longestLength).contains(length.utf8.count),
                     length.utf8.allSatisfy({ (0x30...0x39).contains($0) })
                 else { throw .malformedResponse("the response's Content-Length is not a number") }
@@ -103,20 +107,19 @@ struct HeadReader {
     /// Digits of a length. Because: all such numbers fit in 64 bits, and no body is larger.
     private static let longestLength = 18
 
-    private mutating func readStatus(_ line: ArraySlice<UInt8>) throws(TransportFailure) {
-        let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, let version = HeadReader.version(parts[0]) else {
-            throw .malformedResponse("the response does not begin with an HTTP status line")
-        }
-        let digits = parts[1]
+    private mutating func readStatus(_ line: Line) throws(TransportFailure) {
+        guard let space = line.firstIndex(of: 0x20),
+            let version = HeadReader.version(line[..<space])
+        else { throw .malformedResponse("the response does not begin with an HTTP status line") }
+        let digits = line[(space + 1)...].prefix { $0 != 0x20 }
         guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }),
-            let status = Int(String(decoding: digits, as: UTF8.self)), status >= 100
+            case let status = digits.reduce(0, { $0 * 10 + Int($1 - 0x30) }), status >= 100
         else { throw .malformedResponse("the status code is not a number from 100 to 999") }
         self.version = version
         self.status = status
     }
 
-    private mutating func readField(_ line: ArraySlice<UInt8>) throws(TransportFailure) {
+    private mutating func readField(_ line: Line) throws(TransportFailure) {
         if let first = line.first, first == 0x20 || first == 0x09 {
             guard !lines.isEmpty else {
                 throw .malformedResponse("the first header field begins with a space")
@@ -132,7 +135,7 @@ struct HeadReader {
             (HeadReader.text(line[..<colon]), HeadReader.trimmed(line[(colon + 1)...])))
     }
 
-    private static func version(_ text: ArraySlice<UInt8>) -> HTTPVersion? {
+    private static func version(_ text: Line) -> HTTPVersion? {
         switch String(decoding: text, as: UTF8.self) {
         case "HTTP/1.0": .http10
         case "HTTP/1.1": .http11
@@ -141,14 +144,14 @@ struct HeadReader {
         }
     }
 
-    private static func withoutLineEnd(_ raw: UnsafeRawBufferPointer) -> ArraySlice<UInt8> {
-        var line = Array(raw)[...]
+    private static func withoutLineEnd(_ raw: UnsafeRawBufferPointer) -> Line {
+        var line = raw[...]
         if line.last == 0x0A { line.removeLast() }
         if line.last == 0x0D { line.removeLast() }
         return line
     }
 
-    private static func trimmed(_ octets: ArraySlice<UInt8>) -> String {
+    private static func trimmed(_ octets: Line) -> String {
         let isSpace = { (octet: UInt8) in octet == 0x20 || octet == 0x09 }
         guard let first = octets.firstIndex(where: { !isSpace($0) }),
             let last = octets.lastIndex(where: { !isSpace($0) })
@@ -157,10 +160,13 @@ struct HeadReader {
     }
 
     /// UTF-8 where it is, otherwise one character an octet. Source: RFC 9110 §5.5 (ISO-8859-1).
-    private static func text(_ octets: ArraySlice<UInt8>) -> String {
+    private static func text(_ octets: Line) -> String {
         if let text = String(validating: octets, as: UTF8.self) { return text }
         var text = ""
         for octet in octets { text.unicodeScalars.append(Unicode.Scalar(octet)) }
         return text
     }
+
+    /// libcurl's own memory, lent for the call.
+    private typealias Line = Slice<UnsafeRawBufferPointer>
 }

@@ -49,6 +49,14 @@ final class Mailbox: Sendable {
         var lastID: TransferID = 0
         /// Set while it is legal to wake the engine.
         var multi: UnsafeMutableRawPointer?
+        /// The engine was woken since it last took the mail: once is enough.
+        var isWoken = false
+
+        mutating func wake() {
+            guard let multi, !isWoken else { return }
+            isWoken = true
+            httpdns_curl_multi_wakeup(multi)
+        }
     }
 
     private let state = Locked(State())
@@ -71,7 +79,7 @@ final class Mailbox: Sendable {
             case (.asleep, _): return .refused
             case (.awake, _):
                 state.commands.append(command)
-                if let multi = state.multi { httpdns_curl_multi_wakeup(multi) }
+                state.wake()
                 return .taken
             }
         }
@@ -81,7 +89,7 @@ final class Mailbox: Sendable {
     func close() {
         state.withLock { state in
             state.phase = .closed
-            if let multi = state.multi { httpdns_curl_multi_wakeup(multi) }
+            state.wake()
         }
     }
 
@@ -89,7 +97,10 @@ final class Mailbox: Sendable {
 
     /// Lets others wake the engine from now on.
     func attach(multi: UnsafeMutableRawPointer) {
-        state.withLock { $0.multi = multi }
+        state.withLock { state in
+            state.multi = multi
+            state.isWoken = false
+        }
     }
 
     /// After `close`: nobody touches the multi handle from now on.
@@ -103,6 +114,7 @@ final class Mailbox: Sendable {
         state.withLock { state in
             let batch = Batch(commands: state.commands, isClosed: state.phase == .closed)
             state.commands = []
+            state.isWoken = false
             return batch
         }
     }

@@ -22,6 +22,8 @@ enum RequestFields {
     }
 
     private static func isOurs(_ field: HTTPFields.Field) -> Bool {
+        // None of them is longer; most others are told apart by that.
+        guard field.name.utf8.count <= longestOfOurs else { return false }
         let name = field.name.lowercased()
         return ours.contains(name) || (name == "te" && field.value != "trailers")
     }
@@ -30,6 +32,8 @@ enum RequestFields {
         "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade",
         "proxy-connection", "expect", "http2-settings",
     ]
+
+    private static let longestOfOurs = ours.map(\.utf8.count).max() ?? 0
 
     /// What keeps a request from being tried; nil when nothing does.
     static func obstacle(_ request: TransportRequest) -> String? {

@@ -36,7 +36,8 @@ struct RouteRegistry {
         let name: String
         /// `CURLOPT_CONNECT_TO`: any host, any port, to the name.
         let connectTo: String
-        /// `CURLOPT_RESOLVE`: removals of retired names, then the addresses of this name.
+        /// `CURLOPT_RESOLVE`: removals of retired names, then the addresses of this name until they are
+        /// known.
         let resolve: [String]
         /// The removals among ``resolve``.
         let removals: [String]
@@ -47,6 +48,8 @@ struct RouteRegistry {
         let bornAt: Monotonic
         var users: Int
         var lastUse: UInt64
+        /// libcurl has the addresses of the name, for good: an entry of `CURLOPT_RESOLVE` has no age.
+        var isTold = false
     }
 
     private let capacity: Int
@@ -66,7 +69,7 @@ struct RouteRegistry {
     var count: Int { entries.count }
 
     /// Takes the name of a route and policy into use; each call is matched by one
-    /// ``release(_:_:untold:)``.
+    /// ``release(_:_:untold:wereTold:)``.
     mutating func take(_ key: Key, now: Monotonic) -> Lines {
         uses += 1
         if let entry = entries[key], now.milliseconds(since: entry.bornAt) >= lifetimeMilliseconds {
@@ -78,20 +81,30 @@ struct RouteRegistry {
         entries[key] = entry
         let name = RouteRegistry.name(entry.number)
         let place = "\(name):\(key.port)"
-        let addresses = key.addresses.map(\.uriText).joined(separator: ",")
         let removals = retired
         retired = []
+        var resolve = removals
+        if !entry.isTold {
+            resolve.append("\(place):\(key.addresses.map(\.uriText).joined(separator: ","))")
+        }
         return Lines(
             number: entry.number, name: name, connectTo: "::" + place,
-            resolve: removals + ["\(place):\(addresses)"],
-            removals: removals)
+            resolve: resolve, removals: removals)
     }
 
-    /// Ends one use. `untold`: removals that libcurl did not get to see, to be told by another.
-    mutating func release(_ key: Key, _ lines: Lines, untold: [String] = []) {
+    /// Ends one use.
+    ///
+    /// - Parameters:
+    ///   - untold: removals that libcurl did not get to see, to be told by another.
+    ///   - wereTold: libcurl has seen the lines.
+    mutating func release(
+        _ key: Key, _ lines: Lines, untold: [String] = [], wereTold: Bool = false
+    ) {
         retired += untold
-        if entries[key]?.number == lines.number {
-            entries[key]?.users -= 1
+        if var entry = entries[key], entry.number == lines.number {
+            entry.users -= 1
+            entry.isTold = entry.isTold || wereTold
+            entries[key] = entry
         } else if let entry = left[lines.number] {
             left[lines.number]?.users -= 1
             guard entry.users <= 1 else { return }
