@@ -24,13 +24,15 @@ static void *wait_for_end(void *unused) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) return fprintf(stderr, "usage: trust_server CHAIN.pem KEY.pem\n"), 2;
+    int resumes = argc == 4 && strcmp(argv[3], "resumes") == 0;
+    if (argc != 3 + resumes)
+        return fprintf(stderr, "usage: trust_server CHAIN.pem KEY.pem [resumes]\n"), 2;
     signal(SIGPIPE, SIG_IGN);
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (SSL_CTX_use_certificate_chain_file(context, argv[1]) != 1
         || SSL_CTX_use_PrivateKey_file(context, argv[2], SSL_FILETYPE_PEM) != 1)
         return 1;
-    SSL_CTX_set_num_tickets(context, 0);
+    if (!resumes) SSL_CTX_set_num_tickets(context, 0);
     int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;

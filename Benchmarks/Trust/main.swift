@@ -1,12 +1,13 @@
 // What it takes to trust a peer through this library; prints one line of JSON:
 //
 //     TrustBench verify first|anew|known ROOT.pem CHAIN.pem NAME TIMES
-//     TrustBench connect first|known PORT NAME ROOTS TIMES
+//     TrustBench connect|reconnect first|known PORT NAME ROOTS TIMES
 //
 // `verify` judges a parsed chain, name and pins included. `connect` sends requests to a server that
-// closes after each, so that each is a handshake; ROOTS is a hashed directory. `known`: the chain was
-// seen before; `first`: nothing is remembered; `anew`: each is remembered, and none is found, since the
-// clock is put back each time.
+// closes after each, so that each is a handshake (of `reconnect`: one that goes on with the session
+// before; the server has to give some); ROOTS is a hashed directory. `known`: the chain was seen before;
+// `first`: nothing is remembered; `anew`: each is remembered, and none is found, since the clock is put
+// back each time.
 
 import CBenchSupport
 import HTTPDNSExchange
@@ -61,7 +62,7 @@ func verify() throws {
     report(begun, httpdns_bench_thread_nanoseconds() - computed, per: "ns", 1)
 }
 
-func connect() async throws {
+func connect(resumes: Bool) async throws {
     guard let port = Port(arguments[3]) else { throw TrustFault.usage }
     let host = Host.name(try HostName(arguments[4]))
     let verifier = try OpenSSLVerifier(
@@ -82,7 +83,9 @@ func connect() async throws {
             computed = httpdns_bench_cpu_nanoseconds()
         }
         let response = try await transport.collect(request, maximumBodyOctets: 100)
-        guard response.body.count == 2, response.peer != nil, !response.facts.isReused else {
+        let isRight = time < 0 || response.facts.isResumed == resumes
+        guard response.body.count == 2, response.peer != nil, !response.facts.isReused, isRight
+        else {
             throw TrustFault.wrongAnswer
         }
     }
@@ -96,6 +99,7 @@ func text(_ path: String) throws -> String {
 
 switch arguments[1] {
 case "verify": try verify()
-case "connect": try await connect()
+case "connect": try await connect(resumes: false)
+case "reconnect": try await connect(resumes: true)
 default: throw TrustFault.usage
 }

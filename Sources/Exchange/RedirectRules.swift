@@ -9,7 +9,8 @@ public import HTTPDNSNames
 /// 3. On another origin `Authorization`, `Cookie`, `Proxy-Authorization` and `Referer` stay behind: the
 ///    next host may be anyone's. Source: RFC 9110 §15.4, §10.1.3; Fetch §4.4.
 /// 4. From `https` to `http` is refused unless allowed.
-/// 5. 300 and 304, and a 3xx whose `Location` is missing or unreadable, are delivered.
+/// 5. 300 and 304, and a 3xx whose `Location` is missing, empty (it would lead to itself) or unreadable,
+///    are delivered.
 public struct RedirectRules: Sendable, Hashable {
     /// How many redirects one request follows; one more is refused.
     ///
@@ -37,7 +38,9 @@ public struct RedirectRules: Sendable, Hashable {
             return .deliver(.notARedirect)
         }
         let locations = response.fields.all("Location")
-        guard let location = locations.first else { return .deliver(.noLocation) }
+        guard let location = locations.first, !location.isEmpty else {
+            return .deliver(.noLocation)
+        }
         guard locations.allSatisfy({ $0 == location }) else {
             return .deliver(.severalLocations)
         }

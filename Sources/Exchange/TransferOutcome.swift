@@ -21,6 +21,8 @@ package struct ConnectionFacts: Sendable, Hashable {
 package struct TransferFacts: Sendable, Hashable {
     package var remote: Endpoint?
     package var isReused = false
+    /// TLS went on with a session of an earlier connection.
+    package var isResumed = false
     /// Milliseconds from the start of the exchange; nil for a step that did not happen.
     package var connectedMilliseconds: Double?
     package var securedMilliseconds: Double?

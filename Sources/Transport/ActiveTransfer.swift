@@ -41,8 +41,7 @@ final class ActiveTransfer {
     private var passage: Passage?
     /// libcurl makes another connection for a request that was let out already.
     private var isMovingOn = false
-    /// The peer has refused the stream of the request.
-    private var isStreamRefused = false
+    private var refusals = RefusalLog()
     private var farewell: (any PeerFarewell)?
     private var bodyOctets: Int64 = 0
     /// The body is decoded on its way to the observer.
@@ -54,6 +53,7 @@ final class ActiveTransfer {
     private struct Passage {
         let remote: Endpoint
         let wasKept: Bool
+        let isResumed: Bool
     }
 
     init(
@@ -137,7 +137,7 @@ final class ActiveTransfer {
     /// when its stream was refused, or when a kept connection gave no octet.
     private var loss: RequestLoss? {
         guard let passage, !head.hasBegun else { return nil }
-        if isStreamRefused || (isMovingOn && !passage.wasKept) { return .unprocessed }
+        if refusals.isRefused || (isMovingOn && !passage.wasKept) { return .unprocessed }
         return passage.wasKept ? .stale : nil
     }
 
@@ -160,6 +160,7 @@ final class ActiveTransfer {
         var facts = TransferFacts()
         facts.remote = passage?.remote ?? remote
         facts.isReused = isReused
+        facts.isResumed = passage?.isResumed ?? false
         facts.connectedMilliseconds = milliseconds(CURLINFO_CONNECT_TIME_T)
         facts.securedMilliseconds = milliseconds(CURLINFO_APPCONNECT_TIME_T)
         facts.firstByteMilliseconds = milliseconds(CURLINFO_STARTTRANSFER_TIME_T)
@@ -257,9 +258,10 @@ extension ActiveTransfer {
             facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
         }
         isCleared = true
-        passage = Passage(remote: remote, wasKept: facts.isReused)
+        passage = Passage(
+            remote: remote, wasKept: facts.isReused, isResumed: facts.isResumed)
         isMovingOn = false
-        isStreamRefused = false
+        refusals.restart()
         heard()
         observer.verified(peer, connection: facts)
         return !control.isCancelled
@@ -285,8 +287,7 @@ extension ActiveTransfer {
         return loss.map { .requestLost($0, text) } ?? .connectionLost(text, hadResponse: false)
     }
 
-    /// The peer has said that it did not look at the request.
-    func noteRefusal() { isStreamRefused = true }
+    func read(log line: UnsafeRawBufferPointer) { refusals.read(Array(line)[...]) }
 
     /// False ends the exchange.
     func received(headLine line: UnsafeRawBufferPointer) -> Bool {

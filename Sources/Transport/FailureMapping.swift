@@ -44,7 +44,7 @@ struct Ending {
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             return isCleared ? lost : .handshakeFailed(handshakeText)
         // The peer spoke, and broke HTTP/2: no network is at fault.
-        case CURLE_HTTP2 where isCleared && !hasHead && loss != .unprocessed,
+        case CURLE_HTTP2 where isCleared && !hasHead && loss == nil,
             CURLE_HTTP2_STREAM where isCleared && !hasHead && loss != .unprocessed:
             return .malformedResponse(text)
         case CURLE_RECV_ERROR where hasHead && isBadChunking:

@@ -112,15 +112,12 @@ private func clearRequest(
 }
 
 /// Called with each line of libcurl's log, and all octets that pass. That a stream was refused is told
-/// nowhere else: a word that it no longer says costs a repeat, and never makes one.
-///
-/// Source: curl 7.88 to 8.15, "REFUSED_STREAM, retrying a fresh connect".
+/// nowhere else: a word that it no longer says costs a repeat, and never makes one; see ``RefusalLog``.
 private func readLog(
     _ easy: UnsafeMutableRawPointer?, _ kind: curl_infotype,
     _ octets: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard kind == CURLINFO_TEXT, let context, let octets else { return 0 }
-    let line = UnsafeRawBufferPointer(start: octets, count: count)
-    if line.starts(with: "REFUSED_STREAM".utf8) { transfer(context).noteRefusal() }
+    transfer(context).read(log: UnsafeRawBufferPointer(start: octets, count: count))
     return 0
 }
