@@ -396,7 +396,7 @@ package enum TaskInternals {
         return missing
     }
 
-    /// A stored property, searched from the most derived class up; nil where there is none of that name.
+    /// A stored property, searched from the most derived class up; nil where there is none.
     private static func member(_ name: String, of value: Any) -> Any? {
         var mirror: Mirror? = Mirror(reflecting: value)
         while let current = mirror {

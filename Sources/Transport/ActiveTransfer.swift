@@ -232,7 +232,9 @@ extension ActiveTransfer {
     func clear(address: String, port: Int32) -> Bool {
         isCleared = false
         if heldHead != nil {
+            // The answer to a challenge: another request, and no repeat of the one before.
             heldHead = nil
+            passage = nil
             head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
         }
         guard !control.isCancelled else { return false }
@@ -395,7 +397,7 @@ extension ActiveTransfer {
     }
 }
 
-/// The transfers of which something was heard in this turn of the engine: only their timers have changed.
+/// The transfers of which something was heard in this turn of the engine: no others' timers changed.
 final class Stir {
     private var transfers: [ActiveTransfer] = []
 
