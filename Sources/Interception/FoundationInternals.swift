@@ -221,8 +221,8 @@ package enum TaskInternals {
         /// The case that may hold a delegate.
         fileprivate var holder: Any?
 
-        /// The delegate that was given to an async call, which is not in `task.delegate`. Looked for when
-        /// somebody is to be asked: it takes longer than all else that is read of a task.
+        /// The delegate that was given to an async call, which is not in `task.delegate`. Looked for
+        /// when somebody is to be asked: it takes longer than all else that is read of a task.
         var delegate: (any URLSessionTaskDelegate)? { holder.flatMap { ownDelegate($0) } }
     }
 
