@@ -30,7 +30,7 @@ extension Loading {
         case .whole(let data):
             if !data.isEmpty { owner.receive(data) }
             owner.finish()
-        case .file(let url): finish(url, owner)
+        case .file(let file): finish(file.handOver(), owner)
         }
         let progress = task.progress
         if progress.totalUnitCount < 0 {
