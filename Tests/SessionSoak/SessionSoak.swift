@@ -43,7 +43,7 @@ struct SessionSoak {
         let ledger = SessionLedger()
         let delegate = SoakDelegate(ledger)
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 3
+        configuration.timeoutIntervalForRequest = Double(options.timeoutSeconds)
         let session = try SessionSoak.httpdns(trusting: root).session(
             configuration: configuration, delegate: delegate)
         let directory = try TemporaryDirectory()
@@ -97,9 +97,16 @@ struct SessionSoak {
 
     private func crowd() async throws -> [String] {
         let server = try await offPool { try NginxServer(names: [SoakOrigin.host]) }
+        let faults = try await crowd(server, "HTTP/2", server.http2.number)
+        return try await faults + crowd(server, "HTTP/1.1", server.http1.number)
+    }
+
+    private func crowd(
+        _ server: NginxServer, _ name: String, _ port: UInt16
+    ) async throws -> [String] {
         let session = try SessionSoak.httpdns(trusting: server.authority).session(
             configuration: .ephemeral)
-        let page = "https://\(SoakOrigin.host):\(server.http2)/"
+        let page = "https://\(SoakOrigin.host):\(port)/"
         guard let url = URL(string: page) else { return ["no URL"] }
         let started = Date()
         let words = await withTaskGroup(of: String.self, returning: [String: Int].self) { group in
@@ -122,7 +129,7 @@ struct SessionSoak {
             return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
         }
         let milliseconds = Int(Date().timeIntervalSince(started) * 1_000)
-        say("\(options.atOnce) at once in \(milliseconds) ms: \(words)")
+        say("\(options.atOnce) at once over \(name) in \(milliseconds) ms: \(words)")
         return words.count == 1 && words.keys.first?.hasSuffix("octets") == true
             ? [] : ["not all of \(options.atOnce) tasks at once were answered alike: \(words)"]
     }

@@ -12,10 +12,15 @@ struct SessionSoakOptions: Sendable {
     ///
     /// Because: the bound that issue and documentation promise.
     var growthMebibytes: Int64 = 60
+    /// The tasks' own patience with a silent server.
+    ///
+    /// Because: a busy machine answers within it, and thousands of silent answers pass in a minute or
+    /// two; a sanitizer needs more, which `scripts/soak` says.
+    var timeoutSeconds = 10
 
     static let usage = """
         usage: SessionSoak [--tasks N] [--width N] [--at-once N] [--mebibytes N] [--seed N]
-                           [--growth-mebibytes N]
+                           [--growth-mebibytes N] [--timeout-seconds N]
         """
 
     /// Nil for words that are not understood.
@@ -31,6 +36,7 @@ struct SessionSoakOptions: Sendable {
             case "--at-once": atOnce = number
             case "--mebibytes": mebibytes = number
             case "--seed": seed = UInt64(number)
+            case "--timeout-seconds" where number > 0: timeoutSeconds = number
             case "--growth-mebibytes": growthMebibytes = Int64(number)
             default: return nil
             }
