@@ -177,7 +177,10 @@ let testTargets: [Target] = [
     // A process that a test kills, or puts into a network of its own.
     .executableTarget(
         name: "TestChild",
-        dependencies: ["HTTPDNSStore", "HTTPDNSLookup", "HTTPDNSPlatform", "TestSupport"],
+        dependencies: [
+            "HTTPDNSStore", "HTTPDNSLookup", "HTTPDNSPlatform", "HTTPDNSURLSession",
+            "TestSupport",
+        ],
         path: "Tests/Child", swiftSettings: strict),
     tests("Core", library + ["!TestSupport"], exclude: ["Scenarios/Files"]),
     tests("Conformance", library + ["CLI", "!TestSupport"]),
@@ -223,6 +226,12 @@ let soakTargets: [Target] =
                 "HTTPDNSResolution", "HTTPDNSSecureStream", "HTTPDNSStore", "HTTPDNSTransport",
                 "HTTPDNSTrust", "HTTPDNSVendor", "HTTPDNSWire", "TestSupport",
             ], path: "Tests/Soak", exclude: ["CSupport"], swiftSettings: strict),
+        .executableTarget(
+            name: "SessionSoak",
+            dependencies: [
+                "CHTTPDNSSystem", "CSoakSupport", "HTTPDNSNames", "HTTPDNSPinLab",
+                "HTTPDNSPlatform", "HTTPDNSURLSession", "TestSupport",
+            ], path: "Tests/SessionSoak", swiftSettings: strict),
     ]
 
 // Programs written as a user of the library would write them

@@ -17,7 +17,7 @@ enum Delivery: Sendable {
     /// The delegate has it all.
     case told
     case whole(Data)
-    case file(URL)
+    case file(DownloadFile)
 }
 
 /// One exchange of a task: a task has several when it answers challenges, or when its delegate changes
@@ -65,12 +65,18 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
 
     func exchange(received body: UnsafeRawBufferPointer) -> Flow {
         guard loading.counts(number) else { return .more }
-        if let file {
-            return loading.took(body.count, isFileFull: file.take(body) == .pause, number)
-        }
+        if let file { return take(body, file) }
         guard isWhole else { return loading.took(Data(body), number) }
         buffer.append(contentsOf: body)
         return loading.took(body.count, isFileFull: false, number)
+    }
+
+    private func take(_ body: UnsafeRawBufferPointer, _ file: DownloadFile) -> Flow {
+        let isFull = file.take(body) == .pause
+        let flow = loading.took(body.count, isFileFull: isFull, number)
+        // It may have caught up before the pause was noted, and would not say so again.
+        if isFull, !file.isFull { loading.hasRoom(number) }
+        return flow
     }
 
     func exchange(ended result: Result<ExchangeReport, ExchangeFailure>) {
@@ -89,7 +95,7 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
             }
             file.finish { [loading, number] result in
                 loading.post(
-                    .ended(result.map { .file($0) }.mapError { $0.urlError }), number)
+                    .ended(result.map { _ in .file(file) }.mapError { $0.urlError }), number)
             }
         }
     }

@@ -31,7 +31,12 @@ struct Delegates: @unchecked Sendable {
 
     /// Runs after everything that the queue was given before, also where it runs several at a time.
     func afterTold(_ work: @escaping @Sendable () -> Void) {
-        session.delegateQueue.addBarrierBlock(work)
+        let queue = session.delegateQueue
+        if queue.maxConcurrentOperationCount == 1 {
+            queue.addOperation(work)
+        } else {
+            queue.addBarrierBlock(work)
+        }
     }
 
     func onQueue(_ work: @escaping @Sendable () -> Void) {

@@ -9,7 +9,7 @@ internal import HTTPDNSPlatform
 ///
 /// What has not been written yet stands in memory: at ``highWaterOctets`` the transfer is to pause,
 /// until the disk has caught up. The file is made with the first octet or the end, readable by its owner
-/// alone, and removed when it is given up.
+/// alone, and removed when it is given up, or dropped before it was handed over.
 package final class DownloadFile: Sendable {
     /// Because: four of the transport's pieces of 256 KiB keep the disk busy while more arrives.
     private static let highWaterOctets = 1_048_576
@@ -21,6 +21,8 @@ package final class DownloadFile: Sendable {
         var isScheduled = false
         var isPaused = false
         var isGivenUp = false
+        var isMade = false
+        var isHandedOver = false
         var end: (@Sendable (Result<URL, DownloadFault>) -> Void)?
     }
 
@@ -51,7 +53,10 @@ package final class DownloadFile: Sendable {
         self.onRoom = onRoom
     }
 
-    deinit { remove() }
+    deinit {
+        shut()
+        if state.withLock({ $0.isMade && !$0.isHandedOver }) { unlink(url.path) }
+    }
 
     /// Takes octets over; on the transport's thread.
     package func take(_ octets: UnsafeRawBufferPointer) -> Flow {
@@ -67,8 +72,10 @@ package final class DownloadFile: Sendable {
         return flow
     }
 
-    /// Everything has come: `end` is told, on the writing queue, when all of it is in the file. The
-    /// file is then the caller's.
+    /// The transfer is to wait.
+    package var isFull: Bool { state.withLock { $0.isPaused } }
+
+    /// Everything has come: `end` is told, on the writing queue, when all of it is in the file.
     package func finish(_ end: @escaping @Sendable (Result<URL, DownloadFault>) -> Void) {
         let isFirst = state.withLock { state in
             state.end = end
@@ -78,7 +85,13 @@ package final class DownloadFile: Sendable {
         if isFirst { queue.async { self.write() } }
     }
 
-    /// No file is left; nobody is told anything more.
+    /// From now on the file is the caller's to remove.
+    package func handOver() -> URL {
+        state.withLock { $0.isHandedOver = true }
+        return url
+    }
+
+    /// No file is left, unless it was handed over; nobody is told anything more.
     package func giveUp() {
         state.withLock { state in
             state.isGivenUp = true
@@ -122,12 +135,15 @@ package final class DownloadFile: Sendable {
     }
 
     private func open() -> Bool {
-        descriptor.withLock { descriptor in
-            guard descriptor < 0 else { return true }
-            let made = httpdns_file_create_private(url.path)
-            if made >= 0 { descriptor = made } else { errno = -made }
-            return made >= 0
+        guard descriptor.withLock({ $0 }) < 0 else { return true }
+        let made = httpdns_file_create_private(url.path)
+        guard made >= 0 else {
+            errno = -made
+            return false
         }
+        descriptor.withLock { $0 = made }
+        state.withLock { $0.isMade = true }
+        return true
     }
 
     private func put(_ octets: [UInt8]) -> Bool {
@@ -149,9 +165,9 @@ package final class DownloadFile: Sendable {
             defer { state.end = nil }
             return state.end
         }
+        shut()
         // Given up in this moment: nobody would take the file.
         guard let end else { return remove() }
-        shut()
         end(.success(url))
     }
 
@@ -170,17 +186,18 @@ package final class DownloadFile: Sendable {
     }
 
     private func remove() {
-        if shut() { unlink(url.path) }
+        shut()
+        let isOurs = state.withLock { state in
+            defer { state.isMade = false }
+            return state.isMade && !state.isHandedOver
+        }
+        if isOurs { unlink(url.path) }
     }
 
-    /// False when there was no file.
-    @discardableResult
-    private func shut() -> Bool {
+    private func shut() {
         descriptor.withLock { descriptor in
-            guard descriptor >= 0 else { return false }
-            defer { descriptor = -1 }
-            close(descriptor)
-            return true
+            if descriptor >= 0 { close(descriptor) }
+            descriptor = -1
         }
     }
 }

@@ -10,6 +10,8 @@ internal import HTTPDNSExchange
 /// hands a request over to the stock loader. Facts about Foundation's side are in docs/platform.md.
 open class HTTPDNSURLProtocol: URLProtocol {
     private var loading: Loading?
+    /// An end was told, or is about to be: a late resume begins nothing.
+    private var isOver = false
 
     // MARK: Called by Foundation on the task's work queue, with locks held: must not block.
 
@@ -31,6 +33,7 @@ open class HTTPDNSURLProtocol: URLProtocol {
 
     /// Called when the task is resumed, also again while it runs and after a suspension.
     override open func startLoading() {
+        guard !isOver else { return }
         if let loading {
             loading.goOn()
             return
@@ -55,7 +58,7 @@ open class HTTPDNSURLProtocol: URLProtocol {
             loading.hold()
         } else {
             loading.stop()
-            self.loading = nil
+            end()
         }
     }
 
@@ -70,12 +73,17 @@ open class HTTPDNSURLProtocol: URLProtocol {
     }
 
     func finish() {
-        loading = nil
+        end()
         client?.urlProtocolDidFinishLoading(self)
     }
 
     func fail(_ error: any Error) {
-        loading = nil
+        end()
         client?.urlProtocol(self, didFailWithError: error)
+    }
+
+    private func end() {
+        isOver = true
+        loading = nil
     }
 }

@@ -8,7 +8,8 @@ internal import HTTPDNSPlatform
 // What becomes of an exchange's events, on the work queue.
 extension Loading {
     func deliver(_ event: Event) {
-        guard !isDone, let owner else { return }
+        guard !isDone else { return }
+        guard let owner else { return stop() }
         switch event {
         case .redirect(let offer, let answer): ask(offer, answer)
         case .head(let head): received(head)
@@ -30,7 +31,7 @@ extension Loading {
         case .whole(let data):
             if !data.isEmpty { owner.receive(data) }
             owner.finish()
-        case .file(let url): finish(url, owner)
+        case .file(let file): finish(file.handOver(), owner)
         }
         let progress = task.progress
         if progress.totalUnitCount < 0 {

@@ -1,3 +1,4 @@
+internal import CHTTPDNSSystem
 internal import Dispatch
 internal import Foundation
 internal import FoundationNetworking
@@ -35,14 +36,24 @@ struct UploadBody: @unchecked Sendable {
             self.init(kind: .stream(SharedStream(stream: stream)), length: announced)
         case .asked: self.init(kind: .asked, length: announced)
         case .file(let url):
-            let keys: Set<URLResourceKey> = [.fileSizeKey, .isRegularFileKey]
-            guard url.isFileURL, FileManager.default.isReadableFile(atPath: url.path),
-                let facts = try? url.resourceValues(forKeys: keys), facts.isRegularFile == true,
-                let size = facts.fileSize
-            else { throw .unreadableFile(url.path) }
-            self.init(kind: .file(url), length: Int64(size))
+            guard url.isFileURL, let size = UploadBody.size(ofFile: url.path) else {
+                throw .unreadableFile(url.path)
+            }
+            self.init(kind: .file(url), length: size)
         case .unreadable: throw .unreadableBody
         }
+    }
+
+    /// Octets of a plain file that may be read; nil for anything else.
+    ///
+    /// Not asked of Foundation, which would look up the names of user and group, too.
+    private static func size(ofFile path: String) -> Int64? {
+        let file = httpdns_file_open(path)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var facts = httpdns_file()
+        guard httpdns_file_facts(nil, file, &facts) == 0, facts.is_plain == 1 else { return nil }
+        return facts.octets
     }
 
     private init(kind: Kind, length: Int64?) {

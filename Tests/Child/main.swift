@@ -4,6 +4,9 @@
 //                                 200 of it are in the file
 //     TestChild watch             says `ready`, then each network that it finds itself on, until its
 //                                 input ends
+//     TestChild sessions PORT ROOT    sends tasks of a URLSession of every kind to a host of
+//                                     127.0.0.1, with a certificate under the authority of a PEM
+//                                     file; says what became of each
 import Glibc
 import HTTPDNSLookup
 import HTTPDNSPlatform
@@ -53,5 +56,7 @@ let words = Array(CommandLine.arguments.dropFirst())
 switch words.first {
 case "keep" where words.count == 3: await keep(words[1], from: Int(words[2]) ?? 0)
 case "watch": watch()
+case "sessions" where words.count == 3:
+    try await Sessions(port: words[1], rootFile: words[2]).run()
 default: say("usage: see the source", on: 2)
 }
