@@ -152,11 +152,13 @@ size_t chttpdns_chain_octets(
     for (int index = -1; index < sk_X509_num(others); index++) {
         X509 *certificate = index < 0 ? leaf : sk_X509_value(others, index);
         if (index >= 0 && certificate == leaf) continue;
-        if (room - (size_t)(end - octets) < 4) return 0;
+        // Measured before it is written: what is counted and what is written are two calls.
+        size_t left = room - (size_t)(end - octets);
+        int count = i2d_X509(certificate, NULL);
+        if (count <= 0 || left < 4 || (size_t)count > left - 4) return 0;
         unsigned char *length = end;
         end += 4;
-        int count = i2d_X509(certificate, &end);
-        if (count <= 0) return 0;
+        if (i2d_X509(certificate, &end) != count) return 0;
         for (int place = 0; place < 4; place++)
             length[place] = (unsigned char)(count >> (24 - 8 * place));
     }

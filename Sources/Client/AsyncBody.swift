@@ -5,15 +5,16 @@ extension RequestBody {
     /// A body made of the chunks of a sequence, pulled as the network takes them.
     ///
     /// The sequence is read by a task of its own, at most 256 KiB ahead of the network, which is
-    /// cancelled when the exchange ends. An error of the sequence fails the exchange as
+    /// cancelled when the exchange ends; where nothing of it was sent and it cannot be repeated, what was
+    /// read waits for another try of the request, until the body is let go of. An error of the sequence fails the exchange as
     /// ``ExchangeFailure/Cause/bodySourceFailed(_:)``, with the error's description.
     ///
     /// - Parameters:
     ///   - chunks: the octets in order; empty chunks are passed over.
     ///   - length: octets in all, where known: more or fewer fail the exchange. Nil: HTTP/1.1 sends
     ///     them chunked.
-    ///   - canRepeat: the sequence gives the same octets again to a second reader, so that a redirect
-    ///     or a second attempt may send the body anew.
+    ///   - canRepeat: the sequence gives the same octets again to a second reader, so that a redirect,
+    ///     a second attempt or another exchange may send the body anew.
     public static func chunks<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, length: Int64? = nil, canRepeat: Bool = false
     ) -> RequestBody where Chunks.Element == [UInt8] {
@@ -26,7 +27,7 @@ extension RequestBody {
 /// Rules:
 /// 1. One task reads at a time; one that was replaced by ``rewind()`` adds nothing any more.
 /// 2. It reads on only while fewer than ``highWaterOctets`` wait to be sent.
-/// 3. It is cancelled when the transport lets go of the body.
+/// 3. It is cancelled when the exchange has ended, or when nobody holds the body.
 final class AsyncBody<Chunks: AsyncSequence & Sendable>: RequestBodySource
 where Chunks.Element == [UInt8] {
     private let shared: Shared
@@ -55,6 +56,8 @@ where Chunks.Element == [UInt8] {
         read()
         return true
     }
+
+    func letGo() { shared.stop() }
 
     private func read() {
         let (shared, chunks) = (shared, chunks)
@@ -186,6 +189,8 @@ where Chunks.Element == [UInt8] {
                     state.task = nil
                     state.waiter = nil
                 }
+                state.buffered = []
+                state.sent = 0
                 return (state.task, state.waiter)
             }
             task?.cancel()

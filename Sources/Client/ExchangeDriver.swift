@@ -23,8 +23,10 @@ final class ExchangeDriver: RunningExchange {
         var isResumePending = false
         /// Whom to tell what becomes of the route.
         var feedback: RouteFeedback?
-        /// The body source has been read from.
+        /// The body source has been read from, by this exchange or an earlier one.
         var isBodyTouched = false
+        /// The body source is this exchange's; see ``BodyClaims``.
+        var isBodyClaimed = false
         var lookup: (any Stoppable)?
         var alarm: AlarmID?
         /// Body octets that came before the caller had the head.
@@ -140,6 +142,7 @@ final class ExchangeDriver: RunningExchange {
             return state.alarm
         }
         if let alarm { alarms.cancel(alarm) }
+        giveBodyBack()
         observer.exchange(ended: result)
     }
 
@@ -223,10 +226,12 @@ extension ExchangeDriver {
             state.feedback = path == nil ? RouteFeedback(head.url.origin, route) : nil
             return state.generation
         }
-        if sendsBody, case .stream(let source) = request.body,
-            state.withLock({ $0.isBodyTouched })
-        {
-            guard source.rewind() else {
+        if sendsBody, case .stream(let source) = request.body {
+            guard claim(source) else {
+                step { $0.machine.bodyLost(isTaken: true, now: $1) }
+                return
+            }
+            guard !state.withLock({ $0.isBodyTouched }) || source.rewind() else {
                 step { $0.machine.bodyLost(now: $1) }
                 return
             }
@@ -241,6 +246,32 @@ extension ExchangeDriver {
             return (state.isCancelPending, state.isResumePending)
         }
         if isUnwanted { transfer.cancel() } else if resumes { transfer.resume() }
+    }
+
+    /// False while another exchange has it.
+    private func claim(_ source: any RequestBodySource) -> Bool {
+        guard !state.withLock({ $0.isBodyClaimed }) else { return true }
+        let claim = BodyClaims.shared.claim(source)
+        guard claim != .taken else { return false }
+        state.withLock { state in
+            state.isBodyClaimed = true
+            state.isBodyTouched = claim == .begun
+        }
+        return true
+    }
+
+    /// The next exchange may have the source; nothing of this one reads from it any more.
+    private func giveBodyBack() {
+        guard case .stream(let source) = request.body else { return }
+        let (isClaimed, isTouched) = state.withLock { state in
+            defer { state.isBodyClaimed = false }
+            return (state.isBodyClaimed, state.isBodyTouched)
+        }
+        guard isClaimed else { return }
+        // What cannot be repeated, and was not sent, keeps what it has read for another try.
+        let isOver = isTouched || source.canRewind
+        if isOver { source.letGo() }
+        BodyClaims.shared.giveBack(source, isBegun: isOver)
     }
 
     private func wire(

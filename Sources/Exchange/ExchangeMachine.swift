@@ -194,14 +194,14 @@ package struct ExchangeMachine: Sendable {
 
     /// The request cannot be put on the wire as it is.
     package mutating func unsendable(_ fault: RewriteFault, now: Monotonic) -> [Action] {
-        guard case .connecting = state else { return [] }
-        return end(.unsendable(fault), now: now)
+        unbegun(.unsendable(fault), now: now)
     }
 
-    /// The body cannot be sent a second time after all.
-    package mutating func bodyLost(now: Monotonic) -> [Action] {
-        guard case .connecting = state else { return [] }
-        return end(.bodyNotReplayable(to: head.url), now: now)
+    /// The body cannot be sent a second time after all, or another exchange is sending it.
+    package mutating func bodyLost(isTaken: Bool = false, now: Monotonic) -> [Action] {
+        isTaken
+            ? unbegun(.bodySourceFailed("another request is sending it now"), now: now)
+            : unbegun(.bodyNotReplayable(to: head.url), now: now)
     }
 
     package mutating func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts) {
@@ -329,6 +329,15 @@ package struct ExchangeMachine: Sendable {
 
 // Transitions
 extension ExchangeMachine {
+    /// No transfer will say that it is over; the exchange may have been stopped meanwhile.
+    private mutating func unbegun(_ cause: ExchangeFailure.Cause, now: Monotonic) -> [Action] {
+        switch state {
+        case .connecting: end(cause, now: now)
+        case .ending(let decided): end(decided, now: now)
+        default: []
+        }
+    }
+
     private mutating func beginHop(now: Monotonic) -> [Action] {
         hopStartedAt = now
         tally = RetryRules.Tally()

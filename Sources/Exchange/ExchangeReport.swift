@@ -125,7 +125,8 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         /// A coded body grows further than allowed when it is decoded: a decompression bomb.
         case bodyExpandsTooFar(String)
         case bodySourceFailed(String)
-        /// A redirect asks for the body again, and it cannot be read twice.
+        /// The body must be sent again, for a redirect, a second attempt, or because another exchange has
+        /// read from it; and it cannot be read twice.
         case bodyNotReplayable(to: HTTPURL)
         case redirectRefused(RedirectFault)
         /// The request itself cannot be sent.
@@ -233,8 +234,8 @@ extension ExchangeFailure: CustomStringConvertible {
         case .bodyExpandsTooFar(let how): "the response's body expands too far: \(how)"
         case .bodySourceFailed(let why): "the request's body could not be read: \(why)"
         case .bodyNotReplayable(let url):
-            "the server redirects to \(url) and wants the body again, but the body is a stream "
-                + "that was read already"
+            "\(url) must be sent the body from its beginning, but the body is a stream that was "
+                + "read already; make a new body for each request, or one that can be repeated"
         case .redirectRefused(let fault): fault.description
         case .unsendable(let fault): fault.description
         case .cancelled: "cancelled"

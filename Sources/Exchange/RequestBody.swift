@@ -7,6 +7,10 @@ public enum RequestBody: Sendable {
 }
 
 /// A body that is pulled as the network takes it.
+///
+/// Copies of a request share it. One exchange at a time has it: another that wants it meanwhile fails as
+/// ``ExchangeFailure/Cause/bodySourceFailed(_:)``. A later one sends it again from its first octet, after
+/// ``rewind()``, or fails as ``ExchangeFailure/Cause/bodyNotReplayable(to:)``; it never sends the rest.
 public protocol RequestBodySource: AnyObject, Sendable {
     /// Octets in all, where known; otherwise HTTP/1.1 sends it chunked.
     var length: Int64? { get }
@@ -19,11 +23,20 @@ public protocol RequestBodySource: AnyObject, Sendable {
     var canRewind: Bool { get }
     /// Goes back to the first octet for a repeat; false when it cannot.
     func rewind() -> Bool
+    /// The exchange that read it has ended: nothing is read any more unless ``rewind()`` comes first.
+    /// Ends what reads ahead.
+    ///
+    /// Called on any thread, once an exchange, before the application is told of the end. The
+    /// default does nothing.
+    func letGo()
 }
 
 extension RequestBodySource {
     /// A stream cannot be read twice unless it says so.
     public var canRewind: Bool { false }
+
+    /// Nothing reads ahead unless it says so.
+    public func letGo() {}
 }
 
 /// What a body source has at this moment.

@@ -60,4 +60,6 @@ package final class MeasuredSource: RequestBodySource {
     package var canRewind: Bool { source.canRewind }
 
     package func rewind() -> Bool { source.rewind() }
+
+    package func letGo() { source.letGo() }
 }

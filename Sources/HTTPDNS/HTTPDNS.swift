@@ -29,23 +29,25 @@ public struct HTTPDNS: Sendable {
     /// Follows the network where the configuration asks for it.
     private let follower: NetworkFollower?
     private let cookieBox: CookieBox
-    private let policy: Locked<TrustPolicy>
-    private let resolverPolicy: Locked<TrustPolicy>
-    private let resolverJudge: ResolverJudge
+    let policy: ChangingPolicy
+    let resolverPolicy: ChangingPolicy
+    let resolverJudge: ResolverJudge
     private let reporter: PinReporter
     /// Sends the reports; judges as ``client`` does.
-    private let reportSender: HTTPDNSClient
+    let reportSender: HTTPDNSClient
+    /// Is told which dangerous options are set; see ``HTTPDNSConfiguration/report``.
+    private let report: (@Sendable (String) -> Void)?
 
     /// Puts everything together; opens no connection and reads no network.
     ///
     /// - Throws: ``SetupFault``: a resolver or trust setting that cannot work.
     public init(_ configuration: HTTPDNSConfiguration = HTTPDNSConfiguration()) throws(SetupFault) {
         let transport = Transport(configuration.connections)
-        let policy = Locked(configuration.trust)
+        let policy = ChangingPolicy(configuration.trust)
         reporter = PinReporter(configuration.pinReports)
         resolverJudge = ResolverJudge(
             try ResolverFactory.verifier(configuration.resolverTrust), reporter: reporter)
-        resolverPolicy = Locked(configuration.resolverTrust)
+        resolverPolicy = ChangingPolicy(configuration.resolverTrust)
         let resolver = try HTTPDNS.resolver(configuration, transport, resolverJudge)
         let verifier = try ResolverFactory.verifier(configuration.trust)
         let isPublicSuffix: @Sendable (HostName) -> Bool = { PublicSuffix.isPublicSuffix($0) }
@@ -68,10 +70,14 @@ public struct HTTPDNS: Sendable {
         resolverHosts = Set(
             (configuration.resolvers + configuration.routedResolvers).compactMap(\.serverHost))
         follower = configuration.followsNetwork ? NetworkFollower(resolver) : nil
-        for line in configuration.trust.dangerous.lines { configuration.report?(line) }
-        for line in configuration.resolverTrust.dangerous.lines {
-            configuration.report?("of resolvers, " + line)
-        }
+        report = configuration.report
+        confess(configuration.trust)
+        confess(configuration.resolverTrust, ofResolvers: true)
+    }
+
+    /// Tells which dangerous options a policy has that is put to use.
+    func confess(_ trust: TrustPolicy, ofResolvers: Bool = false) {
+        for line in trust.dangerous.lines { report?((ofResolvers ? "of resolvers, " : "") + line) }
     }
 
     /// The cookies of ``client``, for requests that are not of a `URLSession` with a storage of its own.
@@ -83,111 +89,18 @@ public struct HTTPDNS: Sendable {
         nonmutating set { cookieBox.kept = newValue }
     }
 
-    /// What origins must prove now, besides their names.
-    public var trust: TrustPolicy { policy.withLock { $0 } }
-
-    /// From the next request on `trust` decides about origins, for every user of this client, a
-    /// `URLSession` it was installed into included.
-    ///
-    /// Nothing in flight is broken: an exchange that has begun ends under the policy it began with. No
-    /// connection and no session that was made under another policy is used again. The policy of
-    /// resolvers stays: see ``update(resolverTrust:)``.
-    ///
-    /// - Throws: ``SetupFault/trust(_:)``; then the old policy stays.
-    public func update(trust: TrustPolicy) throws(SetupFault) {
-        let verifier = try ResolverFactory.verifier(trust)
-        policy.withLock { policy in
-            policy = trust
-            client.judge(with: verifier)
-            reportSender.judge(with: verifier)
-        }
-    }
-
-    /// The same for pins alone: roots and all else stay.
-    ///
-    /// - Throws: ``SetupFault/trust(_:)``; then the old policy stays.
-    public func update(pins: PinSet) throws(SetupFault) {
-        var changed = trust
-        changed.pins = pins
-        try update(trust: changed)
-    }
-
-    /// What resolvers over TLS must prove now, besides their names.
-    public var resolverTrust: TrustPolicy { resolverPolicy.withLock { $0 } }
-
-    /// From the next question on `resolverTrust` decides about resolvers, over new connections.
-    ///
-    /// Nothing in flight is broken: a question that is under way ends on its connection, under the
-    /// policy that this began with.
-    ///
-    /// - Throws: ``SetupFault/trust(_:)``; then the old policy stays.
-    public func update(resolverTrust: TrustPolicy) throws(SetupFault) {
-        let verifier = try ResolverFactory.verifier(resolverTrust)
-        resolverPolicy.withLock { policy in
-            policy = resolverTrust
-            resolverJudge.replace(by: verifier)
-        }
-        resolver.reconnect()
-    }
-
-    /// The same for pins alone: roots and all else stay.
-    ///
-    /// - Throws: ``SetupFault/trust(_:)``; then the old policy stays.
-    public func update(resolverPins: PinSet) throws(SetupFault) {
-        var changed = resolverTrust
-        changed.pins = resolverPins
-        try update(resolverTrust: changed)
-    }
-
-    /// Reads again the roots that both policies name, files, directories and the system's, and with them
-    /// their lists, logs and client certificates; off the caller's thread and before anything is
-    /// changed. The next request and the next question are judged with what was read, over new
-    /// connections; nothing in flight is broken.
-    ///
-    /// - Throws: ``SetupFault/trust(_:)``: then all stays as it was.
-    public func reloadRoots() async throws(SetupFault) {
-        let outcome = await withCheckedContinuation { continuation in
-            let work = { @Sendable in continuation.resume(returning: reread()) }
-            // Without a thread it is slower, not wrong.
-            if !DetachedThread.start(named: "httpdns-roots", work) { work() }
-        }
-        try outcome.get()
-    }
-
-    /// Blocks.
-    private func reread() -> Result<Void, SetupFault> {
-        do throws(SetupFault) {
-            // A policy that is replaced meanwhile has read its files by itself.
-            let (origins, resolvers) = (trust, resolverTrust)
-            let verifier = try ResolverFactory.rereadVerifier(origins)
-            let resolverVerifier =
-                resolvers == origins ? verifier : try ResolverFactory.rereadVerifier(resolvers)
-            policy.withLock { policy in
-                guard policy == origins else { return }
-                client.judge(with: verifier)
-                reportSender.judge(with: verifier)
-            }
-            resolverPolicy.withLock { policy in
-                guard policy == resolvers else { return }
-                resolverJudge.replace(by: resolverVerifier)
-            }
-            resolver.reconnect()
-            return .success(())
-        } catch { return .failure(error) }
-    }
-
     /// What became of mismatches of pins so far.
     public var pinReportCounts: PinReportCounts { reporter.counts }
 
     private static func fallback(
-        _ configuration: HTTPDNSConfiguration, _ policy: Locked<TrustPolicy>
+        _ configuration: HTTPDNSConfiguration, _ policy: ChangingPolicy
     ) -> HTTPDNSClient.SystemFallbackPart {
         let rule = configuration.systemFallback
         var options = ResolverOptions()
         options.families = configuration.resolverOptions.families
         options.addressPolicy = configuration.resolverOptions.addressPolicy
         return HTTPDNSClient.SystemFallbackPart(
-            allows: { host in rule.allows(host, pins: policy.withLock { $0.pins }) },
+            allows: { host in rule.allows(host, pins: policy.current.pins) },
             resolver: Resolver(sources: [SystemBackend()], options: options))
     }
 
@@ -264,8 +177,8 @@ public struct HTTPDNSConfiguration: Sendable {
     /// What resolvers over HTTPS must prove, besides their names.
     public var resolverTrust = TrustPolicy()
     /// Is told, in a line, what goes wrong where no lookup can say it: a damaged file of servers, a list
-    /// of servers that could not be fetched; and, at the start, which ``DangerousOptions`` are set.
-    /// Called on any thread; must return quickly.
+    /// of servers that could not be fetched; and, at the start and with each policy that replaces
+    /// another, which ``DangerousOptions`` are set. Called on any thread; must return quickly.
     public var report: (@Sendable (String) -> Void)?
     /// The highest HTTP version to offer to origins.
     public var highestVersion = HTTPVersion.http2

@@ -6,7 +6,9 @@ internal import HTTPDNSTrust
 /// Who judges resolvers, under a policy that may change while they are asked.
 final class ResolverJudge: Sendable {
     private let verifier: Locked<any PeerVerifier>
-    private let reporter: PinReporter
+    /// The client that is watched keeps it. Kept from here, it would keep itself: it sends reports with
+    /// a client that asks the resolver, whose back-ends keep this judge.
+    private weak let reporter: PinReporter?
     /// No other judge's: equal policies of two may differ a moment later, so they share no connection.
     fileprivate let fingerprint: PolicyFingerprint
 
@@ -46,7 +48,7 @@ final class ResolverJudge: Sendable {
             guard let found = failure.facts.mismatch else { return }
             (mismatch, chain, refusal) = (found, failure.facts.chain, failure.code)
         }
-        reporter.sightedResolver(
+        reporter?.sightedResolver(
             PinSighting(
                 ofHost: host, port: port, mismatch: mismatch, chain: chain, refusal: refusal))
     }

@@ -1,3 +1,4 @@
+internal import CHTTPDNSSystem
 public import Foundation
 public import FoundationNetworking
 public import HTTPDNSClient
@@ -100,6 +101,8 @@ extension HTTPDNSClient {
     ) async throws(URLError) -> (Data, HTTPURLResponse) {
         let response = try await answer(request)
         let head = try response.urlResponse
+        // A bound below 0 lets nothing in, as 0 does.
+        let maximumOctets = max(0, maximumOctets)
         var whole = Data(capacity: min(expectedOctets(response), maximumOctets))
         do throws(ExchangeFailure) {
             var chunks = response.body.makeAsyncIterator()
@@ -164,12 +167,13 @@ private final class TemporaryDownload {
     init() throws(URLError) {
         url = FileManager.default.temporaryDirectory.appendingPathComponent(
             "httpdns-\(UUID().uuidString).download")
-        let isMade = FileManager.default.createFile(
-            atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        guard isMade, let handle = try? FileHandle(forWritingTo: url) else {
+        // Made with its mode, and only where there is nothing: a file that is made first and closed to
+        // others later is open to them in between, and a link that waits there would be followed.
+        let descriptor = httpdns_file_create_private(url.path)
+        guard descriptor >= 0 else {
             throw URLError.make(.cannotCreateFile, url, "\(url.path) cannot be made")
         }
-        self.handle = handle
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
     deinit {

@@ -5,7 +5,7 @@ internal import HTTPDNSPlatform
 /// Feeds a Foundation `InputStream` to the transport without ever blocking its thread.
 ///
 /// A thread of its own reads ahead, at most ``bufferOctets``; it ends with the stream, with a failure,
-/// or when the transport lets go of the source.
+/// when the exchange has ended, or when nobody holds the source.
 final class InputStreamSource: RequestBodySource {
     /// Because: four of libcurl's own 64 KiB upload buffers.
     private static let bufferOctets = 262_144
@@ -72,6 +72,17 @@ final class InputStreamSource: RequestBodySource {
         return true
     }
 
+    func letGo() {
+        let none = ConditionLocked(Room(isWanted: false, isClosed: true))
+        let last = state.withLock { state in
+            defer { state.room = none }
+            state.buffered = []
+            state.end = nil
+            return state.room
+        }
+        last?.withLockSignalling { $0.isClosed = true }
+    }
+
     private func supply() {
         let room = open()
         again? { [weak self] stream in
@@ -109,6 +120,12 @@ final class InputStreamSource: RequestBodySource {
     private static func pump(
         _ shared: SharedStream, _ room: ConditionLocked<Room>, _ source: () -> InputStreamSource?
     ) {
+        switch shared.stream.streamStatus {
+        case .atEnd, .closed, .error:
+            // By another request that was made of the same stream, or by its maker.
+            return source()?.finish(.failed("the stream was read already"), room) ?? ()
+        default: break
+        }
         shared.stream.open()
         defer { shared.stream.close() }
         var piece = [UInt8](repeating: 0, count: pieceOctets)

@@ -84,4 +84,6 @@ final class CountingSource: RequestBodySource {
         onRewind()
         return true
     }
+
+    func letGo() { source.letGo() }
 }

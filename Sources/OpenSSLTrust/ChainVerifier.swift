@@ -25,8 +25,7 @@ package struct ChainVerifier: Sendable {
     package init(policy: TrustPolicy) throws(TrustSetupError) {
         self.init(
             store: try RootStore.shared(policy.roots, and: policy.userRoots),
-            profile: policy.profile, pins: policy.pins,
-            local: policy.roots == .system ? LocalRoots.shared : nil)
+            profile: policy.profile, pins: policy.pins)
     }
 
     init(
@@ -34,7 +33,7 @@ package struct ChainVerifier: Sendable {
         local: LocalRoots? = nil
     ) {
         self.store = store
-        origins = RootOrigins(store: store, local: local)
+        origins = RootOrigins(store: store, local: local ?? store.local)
         rules = ChainRules(profile: profile)
         self.pins = pins
     }

@@ -12,6 +12,9 @@ struct PathFinder {
     private let time: WallTime
     private let certificates: [Certificate]
     private let facts: [CertificateFacts]
+    /// Those with whose keys nothing is verified: the rules forbid them, some for what that costs. A
+    /// path through one is refused whoever signed what, so that it is taken as signed to say why.
+    private let isBanned: [Bool]
     private var search: PathSearch
 
     enum Purpose {
@@ -43,6 +46,10 @@ struct PathFinder {
         self.time = time
         certificates = pool.certificates
         facts = pool.facts
+        // For verifying they are not in the pool, the leaf aside, which issues nothing.
+        isBanned = zip(pool.facts, pool.nodes).map { facts, node in
+            verifier.rules.keyFault(of: facts, isAnchor: node.isTrusted) != nil
+        }
         var limits = PathSearch.Limits()
         limits.length = verifier.rules.longestPath
         if purpose == .explaining {
@@ -58,8 +65,8 @@ struct PathFinder {
 
     /// The next path that is accepted.
     mutating func next() -> ChainVerifier.Path? {
-        while let path = search.next(isSigned: { [certificates] in
-            PathFinder.isSigned(certificates[$0], by: certificates[$1])
+        while let path = search.next(isSigned: { [certificates, isBanned] in
+            !isBanned[$1] && PathFinder.isSigned(certificates[$0], by: certificates[$1])
         }) {
             guard path.count > 1, verifier.rules.fault(in: path.map { facts[$0] }, at: time) == nil
             else { continue }
@@ -72,8 +79,8 @@ struct PathFinder {
     /// The next path that leads to a trusted certificate, and what the library says of it where the
     /// rules have nothing against it. For ``Purpose/explaining``.
     mutating func nextRefused() -> (facts: [CertificateFacts], attempt: ChainVerifier.Attempt?)? {
-        while let path = search.next(isSigned: { [certificates] in
-            PathFinder.isSigned(certificates[$0], by: certificates[$1])
+        while let path = search.next(isSigned: { [certificates, isBanned] in
+            isBanned[$1] || PathFinder.isSigned(certificates[$0], by: certificates[$1])
         }) {
             guard path.count > 1 else { continue }
             let facts = path.map { self.facts[$0] }

@@ -40,17 +40,17 @@ final class LocalRoots: @unchecked Sendable {
     /// Those of this machine.
     static var shared: LocalRoots {
         kept.withLock { kept in
-            let local = kept ?? LocalRoots(folders: usualFolders)
+            let local = kept ?? read()
             kept = local
             return local
         }
     }
 
-    /// Looks into the folders anew, for later verifiers.
-    static func reread() {
-        let fresh = LocalRoots(folders: usualFolders)
-        kept.withLock { $0 = fresh }
-    }
+    /// What is in the folders now.
+    static func read() -> LocalRoots { LocalRoots(folders: usualFolders) }
+
+    /// For stores that are loaded from now on.
+    static func keep(_ local: LocalRoots) { kept.withLock { $0 = local } }
 
     init(folders: [String]) {
         raw = X509_STORE_new()

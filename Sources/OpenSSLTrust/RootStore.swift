@@ -13,6 +13,9 @@ final class RootStore: @unchecked Sendable {
     /// The policy's own roots and those that were added, each by themselves and from the same reading;
     /// nil where none were added.
     let parts: (own: Part, added: Part)?
+    /// What the machine's owner has added to the system's roots, where these are among them; of the same
+    /// reading.
+    let local: LocalRoots?
     /// Tells one reading of a file or directory from a later one; nil where the value says all.
     ///
     /// What a proof under the old roots is worth under the new ones nobody knows.
@@ -31,7 +34,9 @@ final class RootStore: @unchecked Sendable {
     ) throws(TrustSetupError) -> RootStore {
         let key = Key(roots: roots, added: added)
         if let store = stores.withLock({ $0.store(for: key) }) { return store }
-        let loaded = try RootStore(roots, and: added, environment: { environment($0) })
+        let loaded = try RootStore(
+            roots, and: added, local: roots == .system ? LocalRoots.shared : nil,
+            environment: { environment($0) })
         return stores.withLock { $0.keep(loaded, for: key) }
     }
 
@@ -44,16 +49,18 @@ final class RootStore: @unchecked Sendable {
             // As PolicyMaterial has them.
             keys.insert(Key(roots: roots, added: roots == .system ? policy.userRoots : nil))
         }
+        let local = keys.contains { $0.roots == .system } ? LocalRoots.read() : nil
         var fresh: [(key: Key, store: RootStore)] = []
         for key in keys {
             let store = try RootStore(
-                key.roots, and: key.added, isReread: true, environment: { environment($0) })
+                key.roots, and: key.added, local: key.roots == .system ? local : nil,
+                isReread: true, environment: { environment($0) })
             fresh.append((key, store))
         }
+        if let local { LocalRoots.keep(local) }
         stores.withLock { stores in
             for (key, store) in fresh { stores.replace(by: store, for: key) }
         }
-        if keys.contains(where: { $0.roots == .system }) { LocalRoots.reread() }
         return fresh.map(\.store)
     }
 
@@ -61,11 +68,12 @@ final class RootStore: @unchecked Sendable {
     ///
     /// - Throws: ``TrustSetupError``.
     init(
-        _ roots: TrustPolicy.Roots, and added: TrustPolicy.Roots? = nil, isReread: Bool = false,
-        environment: (String) -> String?
+        _ roots: TrustPolicy.Roots, and added: TrustPolicy.Roots? = nil,
+        local: LocalRoots? = nil, isReread: Bool = false, environment: (String) -> String?
     ) throws(TrustSetupError) {
         ERR_clear_error()
         defer { ERR_clear_error() }
+        self.local = local
         parts = added == nil ? nil : (try Part(), try Part())
         guard let raw = X509_STORE_new() else { throw .unexpected(LastError.text) }
         self.raw = raw

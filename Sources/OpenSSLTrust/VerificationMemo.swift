@@ -52,16 +52,19 @@ package final class VerificationMemo: Sendable {
                 && chttpdns_are_equal(lhs.octets, rhs.octets, lhs.octets.count) == 1
         }
 
-        /// The end of the certificate that comes last is the end of a signature, and so is that of the
-        /// leaf: with the host they tell apart all that is not made to look alike.
+        /// The end of a certificate is the end of a signature: with the host and the length of all, those
+        /// tell apart what is not made to look alike.
         func hash(into hasher: inout Hasher) {
             octets.withUnsafeBytes { all in
+                hasher.combine(all.count)
                 hasher.combine(bytes: .init(rebasing: all.prefix(prefixCount)))
-                let chain = all.dropFirst(prefixCount)
-                let count = chain.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-                let leaf = chain.dropFirst(4).prefix(count)
-                hasher.combine(bytes: .init(rebasing: leaf.suffix(Key.markOctets)))
-                hasher.combine(bytes: .init(rebasing: chain.suffix(Key.markOctets)))
+                var rest = all.dropFirst(prefixCount)
+                while rest.count > 4 {
+                    let count = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+                    let certificate = rest.dropFirst(4).prefix(count)
+                    hasher.combine(bytes: .init(rebasing: certificate.suffix(Key.markOctets)))
+                    rest = rest.dropFirst(4 + count)
+                }
             }
         }
 

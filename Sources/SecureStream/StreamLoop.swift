@@ -78,10 +78,22 @@ extension StreamLoop {
             settle(exchange, .failure(.query(.cancelled)))
         case .renew(let desk):
             guard let connection = desk.connection else { return }
-            connection.retire(now: now)
-            collect(connection)
+            renew(connection, of: desk)
         case .leave(let desk): leave(desk)
         }
+    }
+
+    /// One that is still being set up took the judge of before with it: let it come to its end, and
+    /// steady traffic would keep it in use, under a policy that no longer holds. What waits for it has
+    /// not gone out, so it waits for the next one.
+    private func renew(_ connection: LiveConnection, of desk: ServiceDesk) {
+        if connection.isSettingUp {
+            desk.connection = nil
+            connection.abandon(now: now)
+        } else {
+            connection.retire(now: now)
+        }
+        collect(connection)
     }
 
     private func ask(_ exchange: StreamExchange, _ desk: ServiceDesk) {

@@ -73,9 +73,21 @@ extension ChainRules {
             // The signature of an anchor on itself proves nothing and is not relied upon.
             return ChainFault(.weakSignature, "signed with \(hash) (RFC 9155 §2)")
         }
+        return publicKey(of: particulars, isAnchor: place.isAnchor)
+    }
+
+    /// What the key alone breaks: nothing is to be verified with such a key, which may be one that was
+    /// made to cost time.
+    package func keyFault(of certificate: CertificateFacts, isAnchor: Bool) -> ChainFault? {
+        publicKey(of: certificate.particulars, isAnchor: isAnchor)
+    }
+
+    private func publicKey(
+        of particulars: CertificateParticulars, isAnchor: Bool
+    ) -> ChainFault? {
         switch particulars.key {
         case .rsa(let bits, let exponent):
-            return rsa(bits: bits, exponent: exponent, isAnchor: place.isAnchor)
+            return rsa(bits: bits, exponent: exponent, isAnchor: isAnchor)
         case .elliptic(let curve):
             // Source: CA/B BR §6.1.5. Elsewhere the TLS library's security level decides.
             guard profile == .publicWeb, !ChainRules.publicCurves.contains(curve) else {

@@ -211,6 +211,14 @@ import Testing
         #expect(end.failure?.cause == deadline)
     }
 
+    @Test func `a stop and a body that is lost at the same moment end the exchange once`() throws {
+        var trace = try Trace.connecting()
+        #expect(trace.machine.stopped(because: .cancelled, now: .at(2)) == [.cancelTransfer])
+        // No transfer has begun that could say that it is over.
+        #expect(trace.machine.bodyLost(now: .at(3)).failure?.cause == .cancelled)
+        #expect(trace.machine.bodyLost(isTaken: true, now: .at(4)) == [])
+    }
+
     @Test func `events after the end are ignored`() throws {
         var trace = try Trace.receiving()
         let (ended, offer) = try Trace.asking()

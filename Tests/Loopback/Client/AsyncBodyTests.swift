@@ -152,4 +152,82 @@ import Testing
         #expect(await eventually { isEnded.withLock { $0 } })
         withExtendedLifetime(release) {}
     }
+
+    @Test(arguments: [true, false])
+    func `a body that is sent again is sent whole, or the exchange fails`(
+        canRepeat: Bool
+    ) async throws {
+        let origin = try lab.origin { LabResponse(body: $0.body) }
+        defer { origin.stop() }
+        let client = try lab.client()
+        let request = try request(origin, .chunks(Repeatable(), canRepeat: canRepeat))
+        for number in 1...3 {
+            guard canRepeat || number == 1 else {
+                #expect(await client.failure(of: request)?.label == "body_not_replayable")
+                continue
+            }
+            #expect(try await client.fetch(request).text == "onetwo", "\(number)")
+        }
+        #expect(origin.record.requests.count == (canRepeat ? 3 : 1))
+    }
+
+    @Test func `a body of which nothing was sent is there for another try`() async throws {
+        let origin = try lab.origin { LabResponse(body: $0.body) }
+        defer { origin.stop() }
+        let request = try request(origin, .chunks(Repeatable()))
+        let stranger = try ClientLab()
+        #expect(await (try stranger.client()).failure(of: request)?.label == "unknown_issuer")
+        #expect(try await lab.client().fetch(request).text == "onetwo")
+    }
+
+    @Test func `two exchanges at once never share a body`() async throws {
+        let calls = BlockedCalls()
+        let release = ReleaseAtEnd(calls)
+        let server = try ScriptedServer { connection in
+            _ = connection.readHead()
+            calls.block()
+        }
+        let url = try HTTPURL("http://shop.example.test:\(server.endpoint.port)/")
+        let request = HTTPRequest(.put, url, body: .chunks(Repeatable(), canRepeat: true))
+        let client = try lab.client()
+        let sending = Task { try await client.sendPatiently(request) }
+        await calls.begun(1)
+        let failure = await client.failure(of: request)
+        #expect(failure?.label == "body_source_failed")
+        #expect(failure.map { "\($0)".contains("another request is sending it") } == true)
+        sending.cancel()
+        _ = await sending.result
+        // Free again, from its first octet.
+        let origin = try lab.origin { LabResponse(body: $0.body) }
+        defer { origin.stop() }
+        let again = HTTPRequest(.put, try origin.httpURL(), body: request.body)
+        #expect(try await client.fetch(again).text == "onetwo")
+        withExtendedLifetime(release) {}
+    }
+
+    @Test func `the end of the exchange cancels the sequence, whoever holds the request`()
+        async throws
+    {
+        let calls = BlockedCalls()
+        let release = ReleaseAtEnd(calls)
+        let server = try ScriptedServer { connection in
+            _ = connection.readHead()
+            calls.block()
+        }
+        let isEnded = Locked(false)
+        let endless = AsyncStream<[UInt8]> { continuation in
+            continuation.onTermination = { _ in isEnded.withLock { $0 = true } }
+            continuation.yield([1])
+        }
+        let url = try HTTPURL("http://shop.example.test:\(server.endpoint.port)/")
+        let request = HTTPRequest(.put, url, body: .chunks(endless))
+        let sending = Task { [client = try lab.client()] in
+            try await client.sendPatiently(request)
+        }
+        await calls.begun(1)
+        sending.cancel()
+        _ = await sending.result
+        #expect(await eventually { isEnded.withLock { $0 } })
+        withExtendedLifetime((release, request)) {}
+    }
 }

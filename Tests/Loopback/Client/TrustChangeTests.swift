@@ -148,4 +148,38 @@ import Testing
             #expect(httpdns.pinReportCounts.sighted >= 1)
         }
     }
+
+    private struct Weak {
+        weak var resolver: Resolver?
+    }
+
+    private func used(_ lab: ClientLab) async throws -> Weak {
+        let (httpdns, server, _) = try resolving(lab)
+        defer { server.stop() }
+        #expect(await ask(httpdns) == nil)
+        return Weak(resolver: httpdns.resolver)
+    }
+
+    @Test func `a client with a resolver over TLS ends when it is let go of`() async throws {
+        let last = try await used(ClientLab())
+        #expect(await eventually { last.resolver == nil })
+    }
+
+    @Test func `a policy that is put in place of another tells its dangerous options`() throws {
+        let lab = try ClientLab()
+        let told = Locked<[String]>([])
+        let httpdns = try lab.httpdns { configuration in
+            configuration.report = { line in told.withLock { $0.append(line) } }
+        }
+        var trust = httpdns.trust
+        try trust.dangerous.accept(
+            .acceptsExpired, for: HostPattern("a.example.test"), because: "a test")
+        #expect(told.withLock { $0 } == [])
+        try httpdns.update(trust: trust)
+        #expect(told.withLock { $0 } == trust.dangerous.lines)
+        try httpdns.update(resolverTrust: trust)
+        #expect(
+            told.withLock { $0 }
+                == trust.dangerous.lines + trust.dangerous.lines.map { "of resolvers, " + $0 })
+    }
 }

@@ -2,6 +2,7 @@ import HTTPDNSLookup
 import HTTPDNSNames
 import HTTPDNSOpenSSLTrust
 import HTTPDNSPinLab
+import HTTPDNSPlatform
 import HTTPDNSSecureStream
 import HTTPDNSTrust
 import HTTPDNSWire
@@ -61,4 +62,62 @@ import Testing
         #expect(try await backend.asked("ok", .a).answers.count == 2)
         #expect(await (try lab.dot(at: server)).failure("ok", .a) != nil)
     }
+
+    @Test(arguments: StreamForm.allCases)
+    func `a policy that changes during a handshake holds for what waits for it`(
+        form: StreamForm
+    ) async throws {
+        let handshakes = BlockedCalls()
+        let release = ReleaseAtEnd(handshakes)
+        let identity = try lab.identity()
+        let server =
+            switch form {
+            case .dot:
+                try RawTLSServer(identity, .dot) {
+                    handshakes.block()
+                    return MessageScript(StreamLab.answer)
+                }
+            case .doh:
+                try RawTLSServer(identity, .http2) {
+                    handshakes.block()
+                    return HTTP2Script(begin: { $0.settings([]) }, respond: StreamLab.answer)
+                }
+            }
+        let judge = ChangingVerifier(lab.lab.verifier)
+        let backend = try form.backend(lab, at: server, verifier: judge)
+        let asking = Task { await backend.failure("ok", .a) }
+        await handshakes.begun(1)
+        let pin = try #require(Pin(sha256: [UInt8](repeating: 7, count: 32)))
+        judge.change(to: try lab.lab.pinned(to: pin))
+        backend.networkDidChange()
+        handshakes.release()
+        #expect(await asking.value?.label == "untrusted")
+        #expect(server.record.octets == 0)
+        // What waited loses nothing by it: the next policy is not an obstacle of its own.
+        judge.change(to: lab.lab.verifier)
+        backend.networkDidChange()
+        #expect(try await backend.asked("ok", .a).answers.count == 2)
+        withExtendedLifetime(release) {}
+    }
+}
+
+/// Judges as the last one it was given; a connection keeps the one that it began with.
+private final class ChangingVerifier: PeerVerifier {
+    private let current: Locked<any PeerVerifier>
+    let fingerprint = PolicyFingerprint(text: "changing")
+
+    init(_ verifier: any PeerVerifier) { current = Locked(verifier) }
+
+    func change(to verifier: any PeerVerifier) { current.withLock { $0 = verifier } }
+
+    var settled: any PeerVerifier { current.withLock { $0 } }
+
+    func arm(
+        sslContext: UnsafeMutableRawPointer, for host: Host,
+        onVerdict: @escaping @Sendable (Result<VerifiedPeer, TrustFailure>) -> Void
+    ) -> Bool { settled.arm(sslContext: sslContext, for: host, onVerdict: onVerdict) }
+
+    func proof(
+        ssl: UnsafeMutableRawPointer, for host: Host
+    ) throws(TrustFailure) -> VerifiedPeer { try settled.proof(ssl: ssl, for: host) }
 }
