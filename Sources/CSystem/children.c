@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #ifdef __linux__
 #include <dirent.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
@@ -117,7 +117,16 @@ void httpdns_child_await(pid_t process) {
     while (waitid(P_PID, (id_t)process, &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {}
 }
 
+static int is_running(pid_t process) {
+    for (int place = 0; place < PLACES; place++)
+        if (atomic_load(&running[place]) == process) return 1;
+    return 0;
+}
+
 #ifdef __linux__
+// From here to end_all_strays only calls of signal-safety(7), and plain system calls: Ctrl-C ends strays
+// as well.
+
 // The number of a process that /proc names; 0 for what is none.
 static pid_t numbered(const char *name) {
     long number = 0;
@@ -128,13 +137,27 @@ static pid_t numbered(const char *name) {
     return (pid_t)number;
 }
 
-// Whether its environment holds the mark, from a reading in pieces.
-static int bears(pid_t process, const char *mark) {
-    char path[64], piece[4096];
-    size_t length = strlen(mark), met = 0;
+// A file of /proc about a process.
+static int open_of(pid_t process, const char *file) {
+    char path[64] = "/proc/", digits[16];
+    size_t at = strlen(path);
+    int count = 0;
+    for (; process > 0 && count < (int)sizeof digits; process /= 10)
+        digits[count++] = (char)('0' + process % 10);
+    while (count > 0) path[at++] = digits[--count];
+    path[at++] = '/';
+    while (*file && at < sizeof path - 1) path[at++] = *file++;
+    path[at] = 0;
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+// Whether its environment holds the text, as a whole variable or as the beginning of one; from a reading
+// in pieces.
+static int bears(pid_t process, const char *text, int is_whole) {
+    char piece[4096];
+    size_t length = strlen(text), met = 0;
     int begins = 1, found = 0;
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)process);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open_of(process, "environ");
     if (file < 0) return 0;
     ssize_t count;
     while (!found && (count = read(file, piece, sizeof piece)) > 0)
@@ -143,8 +166,9 @@ static int bears(pid_t process, const char *mark) {
                 found = met == length;
                 begins = 1;
                 met = 0;
-            } else if (begins && met < length && piece[at] == mark[met]) {
+            } else if (begins && met < length && piece[at] == text[met]) {
                 met++;
+                found = !is_whole && met == length;
             } else {
                 begins = 0;
                 met = 0;
@@ -154,53 +178,96 @@ static int bears(pid_t process, const char *mark) {
     return found;
 }
 
-// The parent that /proc names; -1 for none. Source: proc_pid_stat(5): behind the last bracket.
-static pid_t parent_of(pid_t process) {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return -1;
+// Whose child it is, and when it began: with its number that tells it from a later process.
+struct origin {
+    pid_t parent;
+    unsigned long long began;
+};
+
+// 0 where there is no such process. Source: proc_pid_stat(5): the state is behind the last bracket, as
+// field 3; the parent is field 4, the start field 22.
+static int origin_of(pid_t process, struct origin *origin) {
+    char text[1024];
+    int file = open_of(process, "stat");
+    if (file < 0) return 0;
     ssize_t count = read(file, text, sizeof text - 1);
     close(file);
-    if (count <= 0) return -1;
+    if (count <= 0) return 0;
     text[count] = 0;
-    const char *end = strrchr(text, ')');
-    int parent = -1;
-    char state;
-    return end && sscanf(end + 1, " %c %d", &state, &parent) == 2 ? (pid_t)parent : -1;
+    const char *at = strrchr(text, ')');
+    if (at == NULL) return 0;
+    at++;
+    for (int field = 3; field <= 22; field++) {
+        while (*at == ' ') at++;
+        if (*at == 0) return 0;
+        unsigned long long number = 0;
+        for (const char *digit = at; *digit >= '0' && *digit <= '9'; digit++)
+            number = number * 10 + (unsigned)(*digit - '0');
+        if (field == 4) origin->parent = (pid_t)number;
+        origin->began = number;
+        while (*at && *at != ' ') at++;
+    }
+    return 1;
 }
 
-static int is_running(pid_t process) {
-    for (int place = 0; place < PLACES; place++)
-        if (atomic_load(&running[place]) == process) return 1;
+// Calls `visit` with each process that there is, and adds up what it returns.
+static int each_process(int (*visit)(pid_t process, const char *mark), const char *mark) {
+    _Alignas(struct dirent64) char names[4096];
+    int sum = 0;
+    int all = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (all < 0) return 0;
+    long count;
+    while ((count = syscall(SYS_getdents64, all, names, sizeof names)) > 0)
+        for (long at = 0; at < count;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(names + at);
+            pid_t process = numbered(entry->d_name);
+            if (process > 1) sum += visit(process, mark);
+            at += entry->d_reclen;
+        }
+    close(all);
+    return sum;
+}
+
+// What was there when this process began to adopt: whoever became this program may have left children
+// to it, by exec, which are not its own to end. Written once, before any child is started.
+static struct inherited {
+    pid_t process;
+    unsigned long long began;
+} *inherited;
+static _Atomic int inherited_count;
+static _Atomic int adopts;
+
+static int is_inherited(pid_t process, unsigned long long began) {
+    int count = atomic_load(&inherited_count);
+    for (int index = 0; index < count; index++)
+        if (inherited[index].process == process && inherited[index].began == began) return 1;
     return 0;
 }
 
-// Ends processes: those that bear the mark or, without one, children of ours that nobody started.
-// How many there were.
-static int end_strays(const char *mark) {
-    int ended = 0;
-    pid_t own = getpid();
-    DIR *all = opendir("/proc");
-    struct dirent *entry;
-    while (all && (entry = readdir(all)) != NULL) {
-        pid_t process = numbered(entry->d_name);
-        if (process <= 1 || process == own) continue;
-        // Held before it is looked at: its number may be another's the next moment.
-        int held = (int)syscall(SYS_pidfd_open, process, 0);
-        if (held < 0) continue;
-        int is_stray = mark ? bears(process, mark)
-                            : parent_of(process) == own && !is_running(process);
-        if (is_stray && syscall(SYS_pidfd_send_signal, held, SIGKILL, NULL, 0) == 0) {
-            ended++;
-            // Where it is ours it must not stay behind as a zombie.
-            if (parent_of(process) == own && !is_running(process))
-                while (waitpid(process, NULL, 0) < 0 && errno == EINTR) {}
-        }
-        close(held);
-    }
-    if (all) closedir(all);
-    return ended;
+// Whether it is a child of ours that is there to be ended although nobody started it. Where children
+// were inherited, what those leave behind is told from what ours do by the mark alone.
+static int is_orphan(pid_t process) {
+    struct origin origin;
+    return origin_of(process, &origin) && origin.parent == getpid() && !is_running(process)
+        && !is_inherited(process, origin.began)
+        && (atomic_load(&inherited_count) == 0 || bears(process, HTTPDNS_CHILD_MARK, 0));
+}
+
+// Ends a process that bears the mark or, without one, is an orphan. 1 when it did.
+static int end_stray(pid_t process, const char *mark) {
+    if (process == getpid()) return 0;
+    // Held before it is looked at: its number may be another's the next moment.
+    int held = (int)syscall(SYS_pidfd_open, process, 0);
+    if (held < 0) return 0;
+    int is_stray = mark ? bears(process, mark, 1) : is_orphan(process);
+    int is_ended = is_stray && syscall(SYS_pidfd_send_signal, held, SIGKILL, NULL, 0) == 0;
+    struct origin origin;
+    // Where it is ours it must not stay behind as a zombie.
+    if (is_ended && origin_of(process, &origin) && origin.parent == getpid()
+        && !is_running(process))
+        while (waitpid(process, NULL, 0) < 0 && errno == EINTR) {}
+    close(held);
+    return is_ended;
 }
 
 // Because: who has just been forked is found the next time round; who forks faster is not ended by
@@ -208,11 +275,36 @@ static int end_strays(const char *mark) {
 #define ROUNDS 10
 
 static void end_all_strays(const char *mark) {
-    for (int round = 0; round < ROUNDS && end_strays(mark) > 0; round++) {}
+    for (int round = 0; round < ROUNDS && each_process(end_stray, mark) > 0; round++) {}
 }
 
-void httpdns_children_adopt(void) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
-void httpdns_children_end_orphans(void) { end_all_strays(NULL); }
+static int note_inherited(pid_t process, const char *mark) {
+    (void)mark;
+    struct origin origin, above;
+    if (!origin_of(process, &origin)) return 0;
+    // Because: no tree of processes that somebody made on purpose is deeper.
+    above = origin;
+    for (int depth = 0; depth < 64 && above.parent > 1 && above.parent != getpid(); depth++)
+        if (!origin_of(above.parent, &above)) return 0;
+    if (above.parent != getpid()) return 0;
+    int count = atomic_load(&inherited_count);
+    struct inherited *more = realloc(inherited, (size_t)(count + 1) * sizeof *inherited);
+    if (more == NULL) return 0;
+    inherited = more;
+    inherited[count] = (struct inherited){process, origin.began};
+    atomic_store(&inherited_count, count + 1);
+    return 1;
+}
+
+void httpdns_children_adopt(void) {
+    if (atomic_exchange(&adopts, 1)) return;
+    each_process(note_inherited, NULL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void httpdns_children_end_orphans(void) {
+    if (atomic_load(&adopts)) end_all_strays(NULL);
+}
 #else
 static void end_all_strays(const char *mark) { (void)mark; }
 void httpdns_children_adopt(void) {}
@@ -242,6 +334,14 @@ void httpdns_interrupt_clean_up(void) {
         pid_t process = atomic_load(&running[place]);
         if (process > 0) kill(-process, SIGKILL);
     }
+    // What left its group is a child of ours when its parent is gone: then it is found.
+    for (int place = 0; place < PLACES; place++) {
+        pid_t process = atomic_load(&running[place]);
+        siginfo_t ended;
+        if (process > 0)
+            while (waitid(P_PID, (id_t)process, &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {}
+    }
+    httpdns_children_end_orphans();
     const char *const *files = atomic_load(&files_to_remove);
     const char *directory = atomic_load(&directory_to_remove);
     for (; files && *files; files++) unlink(*files);

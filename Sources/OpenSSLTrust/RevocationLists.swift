@@ -12,8 +12,9 @@ package final class RevocationLists: @unchecked Sendable {
     /// Nil when there are no lists.
     ///
     /// - Parameter profile: the public one demands of a list what RFC 5280 does.
-    /// - Throws: ``TrustSetupError``: a file that cannot be read, or that holds no list, or one that is
-    ///   not judged here: a delta or indirect list, or one for some reasons or kinds of certificates.
+    /// - Throws: ``TrustSetupError``: a file that cannot be read, or that holds no list or a malformed
+    ///   one; a list that the profile refuses; or one that is not judged here: a delta or indirect list,
+    ///   or one for some reasons or kinds of certificates.
     package init?(
         _ sources: [RevocationPolicy.Lists], profile: TrustPolicy.Profile
     ) throws(TrustSetupError) {

@@ -29,12 +29,29 @@ package enum ReplacedFile {
         }
     }
 
+    /// Whether the file could be replaced now; leaves nothing behind.
+    ///
+    /// - Throws: ``FileFault``.
+    package static func checkReplaceable(_ path: String) throws(FileFault) {
+        let draft = draft(of: path)
+        let descriptor = httpdns_file_create_private(draft)
+        guard descriptor >= 0 else {
+            throw FileFault("cannot be written", draft, descriptor)
+        }
+        close(descriptor)
+        unlink(draft)
+    }
+
+    /// Each writer has a name of its own, so that two cannot write into one file.
+    private static func draft(of path: String) -> String {
+        "\(path).\(UInt64.random(in: .min ... .max)).new"
+    }
+
     /// Writes a new file with mode 0600 beside the old one, then puts it in its place.
     ///
     /// - Throws: ``FileFault``; the old file is then as it was.
     package static func replace(_ path: String, with octets: [UInt8]) throws(FileFault) {
-        // Each writer has a name of its own, so that two cannot write into one file.
-        let draft = "\(path).\(UInt64.random(in: .min ... .max)).new"
+        let draft = draft(of: path)
         let descriptor = httpdns_file_create_private(draft)
         guard descriptor >= 0 else {
             throw FileFault("cannot be written", draft, descriptor)

@@ -14,6 +14,16 @@ enum CookieFile {
         }
     }
 
+    /// Before anything is sent, whether the jar could be kept: a request that has been answered cannot be
+    /// taken back.
+    ///
+    /// - Throws: ``CommandFault``.
+    static func checkWritable(_ path: String) throws(CommandFault) {
+        do throws(FileFault) { try ReplacedFile.checkReplaceable(path) } catch {
+            throw .usage("--cookie-jar: \(error)")
+        }
+    }
+
     /// Replaced as a whole or not at all: a file that cannot be written is as it was.
     ///
     /// - Throws: ``CommandFault``.

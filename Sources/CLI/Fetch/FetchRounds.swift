@@ -49,8 +49,7 @@ struct FetchRounds {
         let took = SystemMonotonicClock().now().milliseconds(since: began)
         let lines = tally.lines(milliseconds: took, of: rounds.count)
         for line in lines { plan.isJSON ? console.note(line) : console.print(line.printable) }
-        try run.keepCookies(of: httpdns)
-        return tally.code
+        return run.keepCookies(of: httpdns) ?? tally.code
     }
 
     private func add(

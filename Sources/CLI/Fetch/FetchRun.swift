@@ -15,8 +15,7 @@ struct FetchRun {
         let outcome = await exchanged(httpdns.client, &sink)
         sink.clearProgress()
         report(outcome, sink)
-        try keepCookies(of: httpdns)
-        return outcome.trouble?.code ?? .succeeded
+        return keepCookies(of: httpdns) ?? outcome.trouble?.code ?? .succeeded
     }
 
     /// How one request ended.
@@ -27,7 +26,9 @@ struct FetchRun {
 
     func assembled() async throws(CommandFault) -> HTTPDNS {
         let cookies = try plan.cookieFile.map { (path) throws(CommandFault) in
-            try CookieFile.read(path)
+            let jar = try CookieFile.read(path)
+            try CookieFile.checkWritable(path)
+            return jar
         }
         let httpdns = try await ClientAssembly(
             configuration: plan.configuration, resolvers: plan.resolvers,
@@ -38,10 +39,15 @@ struct FetchRun {
         return httpdns
     }
 
-    /// - Throws: ``CommandFault``: the file cannot be written.
-    func keepCookies(of httpdns: HTTPDNS) throws(CommandFault) {
-        guard let path = plan.cookieFile else { return }
-        try CookieFile.write(httpdns.cookies, to: path)
+    /// The code of a file that can no longer be written. It is told in a line: what came of the request
+    /// was told already, and with `--json` that was the one object.
+    func keepCookies(of httpdns: HTTPDNS) -> ExitCode? {
+        guard let path = plan.cookieFile else { return nil }
+        do throws(CommandFault) { try CookieFile.write(httpdns.cookies, to: path) } catch {
+            console.complain(error, of: "fetch")
+            return error.code
+        }
+        return nil
     }
 
     private func exchanged(_ client: HTTPDNSClient, _ sink: inout BodySink) async -> Outcome {

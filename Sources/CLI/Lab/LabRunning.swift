@@ -72,13 +72,7 @@ struct LabRunning {
         guard command.namesTarget else {
             throw .usage("the command names no target; put {url} (or {host} and {port}) into it")
         }
-        if let unknown = command.unknownPlaceholders.first {
-            let known = LabCommand.placeholders.map(\.name)
-            let hint = Nearest.word(to: unknown, in: known).map { "; did you mean \($0)?" } ?? ""
-            throw .usage(
-                "\(unknown.printable) is no placeholder\(hint) There are "
-                    + known.joined(separator: " "))
-        }
+        try refuseSlips(in: command)
         command.timeoutMilliseconds = timeoutMilliseconds
         command.logListFile = files.logs
         command.revocationListFolder = files.path
@@ -94,6 +88,22 @@ struct LabRunning {
                     + (words.first?.contains("/") == true ? "" : " on PATH"))
         }
         return command
+    }
+
+    /// A placeholder that is mistyped would reach the program as it is, and grade it on that; but a word
+    /// in braces may as well be of another language, `awk "{print}"`.
+    private func refuseSlips(in command: LabCommand) throws(CommandFault) {
+        let known = LabCommand.placeholders.map(\.name)
+        let bare = { (name: String) in String(name.dropFirst().dropLast()) }
+        for unknown in command.unknownPlaceholders {
+            guard let near = Nearest.word(to: bare(unknown), in: known.map(bare)) else {
+                console.note("\(unknown) is no placeholder; the program gets it as it is")
+                continue
+            }
+            throw .usage(
+                "\(unknown.printable) is no placeholder; did you mean {\(near)}? There are "
+                    + known.joined(separator: " "))
+        }
     }
 
     /// Whether there is something to run, as execvp looks for it.

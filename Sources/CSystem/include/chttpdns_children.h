@@ -29,18 +29,25 @@ void httpdns_child_kill(pid_t process);
 /// The variables of this process, NAME=VALUE, from 0 on; NULL after the last.
 const char *_Nullable httpdns_environment_at(int index);
 
+/// What the variable begins with by which a child, and what it starts, is known: the rest is the child's
+/// own.
+#define HTTPDNS_CHILD_MARK "HTTPDNS_LAB_RUN="
+
 /// From now on programs whose parents have ended are children of this process, so that what a child
-/// left behind can be ended with it; see httpdns_children_end_orphans. Linux only.
+/// left behind can be ended with it; see httpdns_children_end_orphans. Children that are there already
+/// are not: whoever became this program by exec may have left them to it. Call it before the first
+/// httpdns_child_start. Linux only.
 void httpdns_children_adopt(void);
-/// Ends and reaps every child of this process that no httpdns_child_start made, and theirs. Not while
-/// anything else in the process runs programs.
+/// Ends and reaps every child of this process that no httpdns_child_start made, and theirs, but what was
+/// there before httpdns_children_adopt; where that was anything, only what has a HTTPDNS_CHILD_MARK. Not
+/// while anything else in the process runs programs.
 void httpdns_children_end_orphans(void);
 
 /// What Ctrl-C and a hang-up remove before they end the process: files (a NULL behind the last), and
 /// the directory that they are alone in. Either may be NULL; the texts stay the caller's.
 void httpdns_interrupt_removes(
     const char *_Nullable const *_Nullable files, const char *_Nullable directory);
-/// Ends all running children and removes those. For signal handlers, too.
+/// Ends all running children, what they have left behind, and removes those. For signal handlers, too.
 void httpdns_interrupt_clean_up(void);
 
 #endif

@@ -23,7 +23,7 @@ struct LabChild {
         self.words = words
         self.environment = environment
         self.timeoutMilliseconds = timeoutMilliseconds
-        mark = "HTTPDNS_LAB_RUN=" + String(UInt64.random(in: .min ... .max), radix: 36)
+        mark = HTTPDNS_CHILD_MARK + String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
     /// - Throws: ``LabError/notStarted(program:code:)``.
@@ -69,18 +69,22 @@ private final class ChildWatch: Sendable {
 
     /// Reads until all writers have ended; ends them all when the time is over.
     func follow(_ process: pid_t, _ output: Descriptor, deadline: Monotonic, stop: StopSignal) {
+        // A moment, not a silence: who writes without a pause would never be silent.
+        var limit = deadline
         var isEnding = false
         while true {
-            let left =
-                isEnding
-                ? ChildWatch.graceMilliseconds : max(0, deadline.millisecondsLeft(from: labNow()))
-            switch stop.wait(for: [(output.raw, Int32(POLLIN))], milliseconds: left) {
+            let left = max(0, limit.millisecondsLeft(from: labNow()))
+            let event =
+                left == 0
+                ? .elapsed : stop.wait(for: [(output.raw, Int32(POLLIN))], milliseconds: left)
+            switch event {
             case .ready:
                 guard take(output) else { return finish() }
             case .elapsed:
                 // What still writes after the program's end has left its group: it is not waited for.
                 guard !isEnding, end(process, isTimedOut: true) else { return finish() }
                 isEnding = true
+                limit = labNow().adding(milliseconds: ChildWatch.graceMilliseconds)
             case .stopped:
                 _ = end(process, isTimedOut: false)
                 return finish()

@@ -122,4 +122,16 @@ import Testing
         #expect(try contents(of: jar) == "a\tb\n")
         #expect(origin.server.record.connections == 0)
     }
+
+    @Test func `A file that cannot be written is refused before anything is sent`() async throws {
+        for words in [[], ["--requests", "2"]] {
+            let result = try await origin.fetch(
+                "/login",
+                ["--json", "--cookie-jar", origin.directory.path + "/missing/cookies.txt"] + words)
+            #expect(result.status == 2)
+            #expect(result.errorText.contains("cookies.txt"), "\(result.errorText)")
+            #expect(result.outputText.split(separator: "\n").count == 1, "\(result.outputText)")
+        }
+        #expect(origin.server.record.connections == 0)
+    }
 }

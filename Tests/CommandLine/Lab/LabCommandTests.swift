@@ -52,7 +52,7 @@ import Testing
             ["run", "--", "curl", "--pinnedpubkey", "{pinn}", "{url}", "{ip}"],
             "{pinn} is no placeholder; did you mean {pin}?"
         ),
-        (["run", "--", "curl", "{address}", "{url}", "{ip}"], "There are {url} {host}"),
+        (["run", "--", "curl", "{prot}", "{url}", "{ip}"], "There are {url} {host}"),
         (["run", "--port", "9000", "--self"], "--port means nothing for lab run"),
         (["run", "--self", "--proxy"], "--proxy means nothing with --self"),
         (["list", "--junit", "x"], "--junit means nothing for lab list; it belongs to lab run"),
@@ -186,6 +186,28 @@ import Testing
         #expect(result.status == 0, "\(result.outputText)\(result.errorText)")
     }
 
+    @Test func `A word in braces that is like no placeholder is passed on, with a note`()
+        async throws
+    {
+        let script =
+            "curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} {url} | awk '{print}'"
+        let result = try await lab(["run", "--only", "baseline", "--", "sh", "-c", script])
+        #expect(result.status == 0, "\(result.outputText)\(result.errorText)")
+        #expect(result.errorText.contains("{print} is no placeholder"))
+    }
+
+    @Test func `Processes that a shell left before it became the tool are spared`() async throws {
+        let directory = try TemporaryDirectory()
+        let note = directory.path + "/own"
+        let script =
+            "sleep 600 >/dev/null 2>&1 & echo $! > \(note); exec '\(Tool.path)' lab run --self "
+            + "--only baseline"
+        let result = try await run("bash", ["-c", script])
+        #expect(result.status == 0, "\(result.outputText)\(result.errorText)")
+        let process = try #require(Int32(try contents(of: note).filter { $0.isNumber }))
+        #expect(kill(process, SIGKILL) == 0, "\(process) is gone")
+    }
+
     @Test func `What a command leaves behind in a session of its own ends with it`() async throws {
         let directory = try TemporaryDirectory()
         let note = directory.path + "/left"
@@ -222,6 +244,14 @@ import Testing
         let missed = try own.objects.filter { $0["grade"]?.string == "missed" }
         #expect(missed.isEmpty, "\(missed)")
         #expect(try own.objects.count { $0["grade"]?.string == "passed" } == 6)
+    }
+
+    @Test func `A command that writes without a pause is stopped, too`() async throws {
+        let result = try await lab([
+            "run", "--only", "expired", "--timeout", "300ms", "--", "sh", "-c",
+            "true {url} {ip}; exec yes",
+        ])
+        #expect(result.status == 1, "\(result.errorText)")
     }
 
     @Test func `A command that hangs is stopped`() async throws {

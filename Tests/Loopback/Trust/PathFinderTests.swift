@@ -229,6 +229,23 @@ import Testing
         }
     }
 
+    @Test func `nothing is verified under a key that the rules forbid, not even to say why`() throws {
+        let root = try Recipe.authority("root").minted()
+        var recipe = Recipe.authority("authority")
+        recipe.isPlain = true
+        let good = try recipe.minted(by: root)
+        recipe.key = .spelledOut
+        let namesake = try recipe.minted(by: root)
+        var leafRecipe = Recipe.leaf(Self.name)
+        leafRecipe.isPlain = true
+        let leaf = try leafRecipe.minted(by: good)
+        // It has signed nothing, which only its key could tell; that it is forbidden is seen without.
+        let refused = try verify(leaf, [namesake], roots: [root], profile: .privateAuthority)
+        #expect(label(refused) == "weak_key")
+        let found = try verify(leaf, [namesake, good], roots: [root], profile: .privateAuthority)
+        #expect(subjects(found).count == 3)
+    }
+
     @Test func `a hundred worthless authorities of one name cost a bounded number of signatures`()
         throws
     {
