@@ -54,11 +54,12 @@ open class HTTPDNSURLProtocol: URLProtocol {
     /// Called on cancel and on suspend; not after a normal end.
     override open func stopLoading() {
         guard let loading else { return }
-        if task?.state == .suspended {
-            loading.hold()
-        } else {
+        switch task?.state {
+        case .canceling, .completed, nil:
             loading.stop()
             end()
+        // Also where it runs again by now: then `startLoading` comes next.
+        default: loading.hold()
         }
     }
 

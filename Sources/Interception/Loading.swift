@@ -181,7 +181,7 @@ final class Loading: @unchecked Sendable {
             if state.endedNumber != number { state.exchange = exchange }
             return true
         }
-        if !isWanted { exchange.cancel() }
+        if isWanted { change { _ in } } else { exchange.cancel() }
     }
 
     /// Begins another exchange in the place of this one, whose answer nobody is to see.
@@ -294,9 +294,12 @@ final class Loading: @unchecked Sendable {
     func change(_ change: (inout State) -> Void) {
         let exchange = state.withLock { state -> (any RunningExchange)? in
             change(&state)
-            guard state.isPaused, !state.isFull(Loading.highWaterOctets / 2) else { return nil }
+            // Before its handle is known there is nobody to tell; `begin` looks again.
+            guard state.isPaused, !state.isFull(Loading.highWaterOctets / 2),
+                let exchange = state.exchange
+            else { return nil }
             state.isPaused = false
-            return state.exchange
+            return exchange
         }
         exchange?.resumeBody()
         schedule()

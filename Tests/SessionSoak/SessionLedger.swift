@@ -5,6 +5,7 @@ import HTTPDNSPlatform
 /// Who was told what: every task once.
 final class SessionLedger: Sendable {
     private struct State {
+        var begun: [Int: SoakedTask] = [:]
         var ends: [Int: Int] = [:]
         var words: [String: Int] = [:]
         var faults: [String] = []
@@ -21,7 +22,10 @@ final class SessionLedger: Sendable {
             .joined(separator: ", ")
     }
 
-    func isTold(_ number: Int) -> Bool { state.withLock { $0.ends[number] != nil } }
+    /// Some of those that wait still.
+    var untold: [SoakedTask] { state.withLock { Array($0.begun.values.prefix(12)) } }
+
+    func began(_ task: SoakedTask) { state.withLock { $0.begun[task.number] = task } }
 
     func fault(_ text: String) {
         state.withLock { if $0.faults.count < 20 { $0.faults.append(text) } }
@@ -32,6 +36,7 @@ final class SessionLedger: Sendable {
         let code = error.map { ($0 as? URLError)?.errorCode ?? 0 }
         let count = state.withLock { state in
             state.ends[task.number, default: 0] += 1
+            state.begun[task.number] = nil
             state.words[code.map { "\($0)" } ?? "whole", default: 0] += 1
             state.lastEnd = Date()
             return state.ends[task.number] ?? 0
