@@ -103,7 +103,10 @@ public struct HTTPDNS: Sendable {
         options.families = configuration.resolverOptions.families
         options.addressPolicy = configuration.resolverOptions.addressPolicy
         return HTTPDNSClient.SystemFallbackPart(
-            allows: { host in rule.allows(host, pins: policy.withLock { $0.pins }) },
+            rule: {
+                let pins = policy.withLock { $0.pins }
+                return { host in rule.allows(host, pins: pins) }
+            },
             resolver: Resolver(sources: [SystemBackend()], options: options))
     }
 
