@@ -65,7 +65,7 @@ final class ExchangeDriver: RunningExchange {
             followsRedirects: request.followsRedirects, redirects: request.redirects,
             toASCII: client.parts.toASCII)
         if let fallback = client.parts.systemFallback {
-            settings.allowsSystem = fallback.allows
+            settings.allowsSystem = fallback.rule()
         }
         settings.proxies = request.proxies ?? client.parts.proxies
         state = Locked(State(machine: ExchangeMachine(request.head, settings: settings)))

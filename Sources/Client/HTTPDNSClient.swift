@@ -51,11 +51,14 @@ public final class HTTPDNSClient: Sendable {
 
     /// The system's resolver, and for which hosts it may be asked.
     package struct SystemFallbackPart: Sendable {
-        package let allows: @Sendable (Host) -> Bool
+        /// The rule of this moment: asking it takes no lock.
+        package let rule: @Sendable () -> @Sendable (Host) -> Bool
         let resolver: Resolver
 
-        package init(allows: @escaping @Sendable (Host) -> Bool, resolver: Resolver) {
-            self.allows = allows
+        package init(
+            rule: @escaping @Sendable () -> @Sendable (Host) -> Bool, resolver: Resolver
+        ) {
+            self.rule = rule
             self.resolver = resolver
         }
     }

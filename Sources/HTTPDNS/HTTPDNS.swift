@@ -100,7 +100,10 @@ public struct HTTPDNS: Sendable {
         options.families = configuration.resolverOptions.families
         options.addressPolicy = configuration.resolverOptions.addressPolicy
         return HTTPDNSClient.SystemFallbackPart(
-            allows: { host in rule.allows(host, pins: policy.current.pins) },
+            rule: {
+                let pins = policy.current.pins
+                return { host in rule.allows(host, pins: pins) }
+            },
             resolver: Resolver(sources: [SystemBackend()], options: options))
     }
 

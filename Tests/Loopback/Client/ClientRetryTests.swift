@@ -230,7 +230,7 @@ import Testing
         }
         var parts = silent.parts
         parts.systemFallback = HTTPDNSClient.SystemFallbackPart(
-            allows: { $0 == host },
+            rule: { { $0 == host } },
             resolver: Resolver(sources: [TableBackend(["shop.example.test": [origin.address]])]))
         let client = HTTPDNSClient(resolver: silent.resolver, parts: parts)
         let answer = try await client.get(try origin.httpURL())
@@ -251,11 +251,11 @@ import Testing
         let pinned = Host.name(try HostName("shop.example.test"))
         let free = Host.name(try HostName("free.example.test"))
         var part = try #require(try HTTPDNS(configuration).client.parts.systemFallback)
-        #expect(part.allows(free))
-        #expect(!part.allows(pinned))
+        #expect(part.rule()(free))
+        #expect(!part.rule()(pinned))
         configuration.systemFallback.includesPinnedHosts = true
         part = try #require(try HTTPDNS(configuration).client.parts.systemFallback)
-        #expect(part.allows(pinned))
+        #expect(part.rule()(pinned))
         configuration.systemFallback = SystemFallback()
         #expect(try HTTPDNS(configuration).client.parts.systemFallback == nil)
     }
