@@ -5,9 +5,10 @@ extension RequestBody {
     /// A body made of the chunks of a sequence, pulled as the network takes them.
     ///
     /// The sequence is read by a task of its own, at most 256 KiB ahead of the network, which is
-    /// cancelled when the exchange ends; where nothing of it was sent and it cannot be repeated, what was
-    /// read waits for another try of the request, until the body is let go of. An error of the sequence fails the exchange as
-    /// ``ExchangeFailure/Cause/bodySourceFailed(_:)``, with the error's description.
+    /// cancelled when the exchange ends; where nothing of it was sent and it cannot be repeated,
+    /// what was read waits for another try of the request, until the body is let go of. An error
+    /// of the sequence fails the exchange as ``ExchangeFailure/Cause/bodySourceFailed(_:)``, with
+    /// the error's description.
     ///
     /// - Parameters:
     ///   - chunks: the octets in order; empty chunks are passed over.

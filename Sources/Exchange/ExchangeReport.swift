@@ -125,8 +125,8 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         /// A coded body grows further than allowed when it is decoded: a decompression bomb.
         case bodyExpandsTooFar(String)
         case bodySourceFailed(String)
-        /// The body must be sent again, for a redirect, a second attempt, or because another exchange has
-        /// read from it; and it cannot be read twice.
+        /// The body must be sent again, for a redirect, a second attempt, or because another
+        /// exchange has read from it; and it cannot be read twice.
         case bodyNotReplayable(to: HTTPURL)
         case redirectRefused(RedirectFault)
         /// The request itself cannot be sent.

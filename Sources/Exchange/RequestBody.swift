@@ -9,8 +9,9 @@ public enum RequestBody: Sendable {
 /// A body that is pulled as the network takes it.
 ///
 /// Copies of a request share it. One exchange at a time has it: another that wants it meanwhile fails as
-/// ``ExchangeFailure/Cause/bodySourceFailed(_:)``. A later one sends it again from its first octet, after
-/// ``rewind()``, or fails as ``ExchangeFailure/Cause/bodyNotReplayable(to:)``; it never sends the rest.
+/// ``ExchangeFailure/Cause/bodySourceFailed(_:)``. A later one sends it again from its first
+/// octet, after ``rewind()``, or fails as ``ExchangeFailure/Cause/bodyNotReplayable(to:)``; it
+/// never sends the rest.
 public protocol RequestBodySource: AnyObject, Sendable {
     /// Octets in all, where known; otherwise HTTP/1.1 sends it chunked.
     var length: Int64? { get }

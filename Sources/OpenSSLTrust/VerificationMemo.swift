@@ -52,8 +52,8 @@ package final class VerificationMemo: Sendable {
                 && chttpdns_are_equal(lhs.octets, rhs.octets, lhs.octets.count) == 1
         }
 
-        /// The end of a certificate is the end of a signature: with the host and the length of all, those
-        /// tell apart what is not made to look alike.
+        /// The end of a certificate is the end of a signature: with the host and the length of
+        /// all, those tell apart what is not made to look alike.
         func hash(into hasher: inout Hasher) {
             octets.withUnsafeBytes { all in
                 hasher.combine(all.count)

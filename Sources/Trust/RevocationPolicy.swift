@@ -9,8 +9,9 @@ public struct RevocationPolicy: Sendable, Hashable {
     /// What is demanded. In both modes but `off` a source that says "revoked" is believed at once,
     /// and a certificate with the TLS feature `status_request` must come with a good, current staple.
     public enum Mode: String, Sendable, Hashable, CaseIterable {
-        /// No list is read, and what a staple says of the certificate counts for nothing; the result says
-        /// so. A staple is asked for only where Certificate Transparency looks for stamps in it.
+        /// No list is read, and what a staple says of the certificate counts for nothing; the
+        /// result says so. A staple is asked for only where Certificate Transparency looks for
+        /// stamps in it.
         case off
         /// What is there is checked; the result says what was not.
         case ifPresent = "if-present"

@@ -14,8 +14,8 @@ enum CookieFile {
         }
     }
 
-    /// Before anything is sent, whether the jar could be kept: a request that has been answered cannot be
-    /// taken back.
+    /// Before anything is sent, whether the jar could be kept: a request that has been answered
+    /// cannot be taken back.
     ///
     /// - Throws: ``CommandFault``.
     static func checkWritable(_ path: String) throws(CommandFault) {
