@@ -32,6 +32,17 @@ func throughAURLSession() throws -> URLSession {
     return session
 }
 
+func theFactory(
+    _ httpdns: HTTPDNS, _ configuration: URLSessionConfiguration, page: URL,
+    delegate: any URLSessionDelegate
+) async throws {
+    let ours = try HTTPDNS().session(configuration: .default, delegate: delegate)
+    let (saved, _) = try await ours.download(from: page)
+    httpdns.install(
+        into: configuration, scope: InterceptionScope(only: [try HostName("example.com")]))
+    print(saved)
+}
+
 func withSettings() throws {
     var settings = HTTPDNSConfiguration()
     var service = try ResolverDescription("aliyun")
