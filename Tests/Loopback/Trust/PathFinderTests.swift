@@ -229,7 +229,8 @@ import Testing
         }
     }
 
-    @Test func `nothing is verified under a key that the rules forbid, not even to say why`() throws {
+    @Test func `nothing is verified under a key that the rules forbid, not even to say why`() throws
+    {
         let root = try Recipe.authority("root").minted()
         var recipe = Recipe.authority("authority")
         recipe.isPlain = true
