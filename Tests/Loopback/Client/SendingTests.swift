@@ -172,7 +172,7 @@ import Testing
                 for try await text in group { #expect(text == "hello shop.example.test") }
             }
             let version = version == .http2 ? "HTTP/2.0" : "HTTP/1.1"
-            #expect(try nginx.log().allSatisfy { $0.hasPrefix(version) })
+            #expect(try await nginx.log(100).allSatisfy { $0.hasPrefix(version) })
         } catch { Issue.record(error) }
         try await nginx.stop()
     }

@@ -43,7 +43,7 @@ import Testing
             let refused = await run(try request(origin, host: "evil.example.test"))
             #expect(refused.refusal?.code == .wrongName)
             #expect(
-                try origin.log() == [
+                try await origin.log(2) == [
                     "HTTP/2.0 GET /a?b shop.example.test shop.example.test 200",
                     "HTTP/1.1 GET / shop.example.test shop.example.test 200",
                 ])

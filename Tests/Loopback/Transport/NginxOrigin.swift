@@ -28,9 +28,15 @@ final class NginxOrigin: Sendable {
             "nginx", ["-c", directory.path + "/nginx.conf", "-p", directory.path, "-s", "stop"])
     }
 
-    /// One line a request: protocol, method, target, host, server name, status.
-    func log() throws -> [String] {
-        try contents(of: directory.path + "/access.log").split(separator: "\n").map(String.init)
+    /// One line a request: protocol, method, target, host, server name, status. A line is written after
+    /// its response was sent: this waits for so many.
+    func log(_ count: Int = 1) async throws -> [String] {
+        let path = directory.path + "/access.log"
+        let lines = { @Sendable in
+            try contents(of: path).split(separator: "\n").map(String.init)
+        }
+        _ = await eventually { (try? lines().count) ?? 0 >= count }
+        return try lines()
     }
 
     func stored(_ name: String) throws -> String {

@@ -151,7 +151,9 @@ import Testing
             let answer = await session.load(try #require(URL(string: url)))
             #expect(answer.text == "hello \(SessionLab.host)")
             #expect(
-                try nginx.log() == ["HTTP/2.0 GET /a \(SessionLab.host) \(SessionLab.host) 200"])
+                try await nginx.log() == [
+                    "HTTP/2.0 GET /a \(SessionLab.host) \(SessionLab.host) 200"
+                ])
         } catch { Issue.record(error) }
         try await nginx.stop()
     }
