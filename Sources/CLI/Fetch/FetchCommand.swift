@@ -70,9 +70,10 @@ extension Command {
             --repeat shares one client: connections, answers and cookies are used again. Bodies are read
             and counted, not shown. With --json there is one object a request, as it ends, with "round".
 
-            Without --proxy none is used, whatever the environment says. A proxy is told the host's
-            name, and resolves it itself: the request is then not rewritten, and said not to be. TLS is
-            the origin's, through the proxy, and nothing is sent before the origin has proved itself.
+            Without --proxy none is used, whatever the environment says. http and socks5h proxies are
+            told the host's name, and resolve it themselves: the request is then not rewritten, and said
+            not to be. socks5 is told the address, which the resolver is asked for as ever. TLS is the
+            origin's, through the proxy, and nothing is sent before the origin has proved itself.
 
             Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
             from the start of that hop, total from the start of all.
@@ -85,7 +86,7 @@ extension Command {
               httpdns fetch https://api.example/ --cert me.pem --key me.key --revocation required
               httpdns fetch https://shop.example/cart --cookie-jar cookies.txt
               httpdns fetch https://shop.example/ --repeat 500 --parallel 16
-              httpdns fetch https://shop.example/ --proxy socks5://127.0.0.1:9050 --verbose
+              httpdns fetch https://shop.example/ --proxy socks5h://127.0.0.1:9050 --verbose
               httpdns fetch https://api.example/v1 -d '{"a":1}' -H 'Content-Type: application/json'
 
             error.code with --json, besides those of lookup and of the verdict (wrong_name,

@@ -5,16 +5,23 @@ enum FileOctets {
     /// Because: a body is held in memory to be sent again after a redirect; more is a mistake.
     static let maximumOctets = 1_073_741_824
 
-    /// The content of a file; `-` is standard input.
+    /// The content of a file; `-` is standard input. A named pipe may be silent for ever, and a device
+    /// endless: neither is opened.
     ///
     /// - Throws: ``CommandFault``: usage, with the system's reason.
     static func read(
         _ path: String, atMost limit: Int = maximumOctets
     ) throws(CommandFault) -> [UInt8] {
         guard path != "-" else { return try octets(of: 0, "standard input", limit) }
-        guard let file = fopen(path, "re") else { throw fault("cannot read", path) }
-        defer { fclose(file) }
-        return try octets(of: fileno(file), path, limit)
+        let descriptor = httpdns_file_open_whole(path)
+        guard descriptor >= 0 else {
+            guard descriptor != HTTPDNS_FILE_IS_SPECIAL else {
+                throw .usage("cannot read \(quoted(path)): it is no regular file")
+            }
+            throw FileText.unreadable(path, error: 0 &- descriptor)
+        }
+        defer { close(descriptor) }
+        return try octets(of: descriptor, path, limit)
     }
 
     private static func octets(

@@ -67,6 +67,14 @@ import Testing
         #expect(result.output == body)
     }
 
+    @Test func `A pipe that nobody writes to is no body`() async throws {
+        let pipe = origin.directory.path + "/pipe"
+        _ = try await run("/usr/bin/mkfifo", [pipe])
+        let result = try await origin.fetch("/echo", ["--data", "@" + pipe])
+        #expect(result.status == 2)
+        #expect(result.errorText.contains("it is no regular file"))
+    }
+
     @Test func `A body goes to a file`() async throws {
         let file = origin.directory.path + "/body"
         let result = try await origin.fetch("/missing", ["-o", file, "--json"])

@@ -35,6 +35,15 @@ import Testing
         #expect(offered.contains(coding))
     }
 
+    @Test func `what follows the end of a coding is a broken answer, and no fault of ours`()
+        async throws
+    {
+        let origin = try origin("gzip", try await zeros(100) + Array("more".utf8))
+        defer { origin.stop() }
+        let failure = try await lab.client().failure(of: HTTPRequest(.get, try origin.httpURL()))
+        #expect(failure?.label == "malformed_response")
+    }
+
     /// So many zeros, packed.
     private func zeros(_ count: Int) async throws -> [UInt8] {
         let made = try await run("sh", ["-c", "head -c \(count) /dev/zero | gzip -9n"])
