@@ -49,6 +49,7 @@ func configuration() throws -> URLSessionConfiguration {
 }
 
 let start = (clock: clock.now(), computing: httpdns_bench_cpu_nanoseconds())
+// Safety: set and read by the main task alone, before and after the others.
 nonisolated(unsafe) var allocationsBefore = Int64(0)
 
 /// What was measured since `begun`, as a line.

@@ -15,7 +15,7 @@ extension OptionRule {
         "crl", value: "FILE", isRepeatable: true, "revocation lists in PEM")
     static let transparency = OptionRule(
         "ct", value: "MODE",
-        "off, report, require or require=N: time stamps of N logs of --ct-logs (off)")
+        "off, report, require (2 logs) or require=N: time stamps of N of --ct-logs (off)")
     static let transparencyLogs = OptionRule(
         "ct-logs", value: "FILE", isRepeatable: true, "the known logs: log_list.json or public keys"
     )

@@ -130,29 +130,6 @@ import Testing
         withExtendedLifetime(release) {}
     }
 
-    @Test func `the end of the exchange cancels the sequence`() async throws {
-        let calls = BlockedCalls()
-        let release = ReleaseAtEnd(calls)
-        let server = try ScriptedServer { connection in
-            _ = connection.readHead()
-            calls.block()
-        }
-        let isEnded = Locked(false)
-        let endless = AsyncStream<[UInt8]> { continuation in
-            continuation.onTermination = { _ in isEnded.withLock { $0 = true } }
-            continuation.yield([1])
-        }
-        let url = try HTTPURL("http://shop.example.test:\(server.endpoint.port)/")
-        let sending = Task { [client = try lab.client()] in
-            try await client.sendPatiently(HTTPRequest(.put, url, body: .chunks(endless)))
-        }
-        await calls.begun(1)
-        sending.cancel()
-        _ = await sending.result
-        #expect(await eventually { isEnded.withLock { $0 } })
-        withExtendedLifetime(release) {}
-    }
-
     @Test(arguments: [true, false])
     func `a body that is sent again is sent whole, or the exchange fails`(
         canRepeat: Bool
