@@ -68,6 +68,9 @@ let cores: [Target] = [
     module("Lookup", ["Names", "Wire"]),
     module("Trust", ["Names"]),
     module("Exchange", ["Names", "Trust", "Lookup"]),
+    module("Caching", ["Names", "Exchange"]),
+    module("Rules", ["Names", "Exchange"]),
+    module("Diagnosis", ["Names", "Wire", "Lookup", "Trust"]),
 ]
 
 // Layer 2: effects
@@ -81,7 +84,9 @@ let effects: [Target] = [
         "PinPolicy",
         ["Names", "Trust", "Exchange", "Platform", "JSON", "IDNA", "PublicSuffix"]),
     module("OpenSSLTrust", ["Names", "Trust", "Platform", "JSON"], c: ["OpenSSL"]),
-    module("Store", ["Names", "Wire", "Lookup", "Platform"], c: ["SQLite"]),
+    module("RuleFile", ["Names", "Exchange", "Rules", "Platform", "JSON", "IDNA"]),
+    module(
+        "Store", ["Names", "Wire", "Lookup", "Exchange", "Caching", "Platform"], c: ["SQLite"]),
     module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
     module(
         "SecureStream", ["Names", "Lookup", "Trust", "Platform"], c: ["OpenSSL", "Nghttp2"]),
@@ -123,11 +128,30 @@ let drivers: [Target] = [
     module("Resolution", ["Names", "Wire", "Lookup", "Platform"]),
     module(
         "Client",
-        ["Names", "Lookup", "Trust", "Exchange", "Platform", "Transport", "Resolution"]),
+        [
+            "Names", "Lookup", "Trust", "Exchange", "Caching", "Platform", "Transport",
+            "Resolution",
+        ]),
+    module(
+        "Capture",
+        [
+            "Names", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Store", "Transport",
+            "Client",
+        ]),
     module(
         "Interception",
-        ["Names", "Lookup", "Trust", "Exchange", "Platform", "IDNA", "Transport", "Client"],
+        [
+            "Names", "Lookup", "Trust", "Exchange", "Rules", "Platform", "IDNA", "Transport",
+            "Client", "Capture",
+        ],
         c: ["System"]),
+    module(
+        "Evidence",
+        [
+            "Names", "Wire", "Lookup", "Trust", "Exchange", "Diagnosis", "Platform",
+            "OpenSSLTrust", "Transport", "SecureStream", "Datagram", "DoH", "DoT", "Vendor",
+            "System", "Static", "Profiles",
+        ]),
 ]
 
 // Layer 5: assembly
@@ -138,13 +162,22 @@ let assembly: [Target] = [
             "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
             "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH", "DoT",
             "Vendor",
-            "System", "Static", "Profiles", "Resolution", "Client", "Store",
+            "System", "Static", "Profiles", "Resolution", "Client", "Store", "Caching",
+            "Capture", "Diagnosis", "Evidence",
         ], in: "Sources/HTTPDNS"),
-    module("URLSession", ["", "Client", "Interception"]),
+    module(
+        "URLSession",
+        ["", "Client", "Interception", "Rules", "RuleFile", "Capture", "Caching"]),
 ]
 
 // Layer 6: commands
 let commands: [Target] = [
+    module(
+        "ForwardProxy",
+        [
+            "", "Names", "Lookup", "Trust", "Exchange", "Platform", "OpenSSLTrust", "Transport",
+            "Resolution", "Client", "Capture",
+        ], c: ["System"]),
     module(
         "PinLab", ["Names", "Wire", "Trust", "Platform", "JSON", "Digest"],
         c: ["OpenSSL", "Nghttp2", "System"]),
@@ -154,7 +187,8 @@ let commands: [Target] = [
             "", "PinLab", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON",
             "IDNA", "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH",
             "Vendor", "System",
-            "Static", "Profiles", "Resolution", "Client",
+            "Static", "Profiles", "Resolution", "Client", "Store", "Caching", "Capture",
+            "Rules", "RuleFile", "Diagnosis", "Evidence", "ForwardProxy",
         ], c: ["System"]),
     .executableTarget(
         name: "HTTPDNSCommand", dependencies: ["HTTPDNSCLI"], path: "Sources/Command",
@@ -189,7 +223,20 @@ let testTargets: [Target] = [
         library + ["Interception", "URLSession", "PinLab", "!TestSupport", "!TestChild"],
         c: ["OpenSSL", "System"]),
     tests("CommandLine", library + ["CLI", "PinLab", "!TestSupport", "!HTTPDNSCommand"]),
-]
+    tests(
+        "Toolbox",
+        library + [
+            "Interception", "URLSession", "ForwardProxy", "CLI", "PinLab", "!TestSupport",
+            "!TestChild", "!HTTPDNSCommand",
+        ]),
+    tests(
+        "Diagnosis",
+        library + ["CLI", "PinLab", "!TestSupport", "!TestChild", "!HTTPDNSCommand"]),
+].filter { target in
+    // `HTTPDNS_TESTS=Core,Toolbox` builds only those test targets, while one works on a part.
+    guard target.type == .test, let only = Context.environment["HTTPDNS_TESTS"] else { return true }
+    return only.split(separator: ",").contains { target.name == $0 + "Tests" }
+}
 
 // Fuzz targets need libFuzzer's flags, so they are there only when `scripts/fuzz` asks.
 func fuzzTarget(_ folder: String, _ needs: [String]) -> Target {

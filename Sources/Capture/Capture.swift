@@ -1,0 +1,1 @@
+// What happened, as data: records of exchanges, redacted and capped.

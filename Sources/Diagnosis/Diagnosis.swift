@@ -1,0 +1,1 @@
+// From evidence (answers, handshakes, probes) to a verdict with reasons.

@@ -1,0 +1,1 @@
+// Gathers what Diagnosis judges.

@@ -1,0 +1,1 @@
+// A forward proxy for programs that are not ours.

@@ -1,0 +1,1 @@
+// Reads rules from a JSON file.
