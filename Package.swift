@@ -59,6 +59,8 @@ let c: [Target] = [
     // libm: rounding, which no other library brings along for the command-line tool.
     cShim(
         "System", library: false, links: [.linkedLibrary("dispatch"), .linkedLibrary("m")]),
+    // zlib, libbrotli and libzstd are opened when their coding is met, like libcurl.
+    cShim("Coding", library: false, links: [.linkedLibrary("dl")]),
 ]
 
 // Layer 1: cores. No I/O, no clock, no lock, no C, no Foundation.
@@ -87,7 +89,10 @@ let effects: [Target] = [
     module("RuleFile", ["Names", "Exchange", "Rules", "Platform", "JSON", "IDNA"]),
     module(
         "Store", ["Names", "Wire", "Lookup", "Exchange", "Caching", "Platform"], c: ["SQLite"]),
-    module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
+    module("Coding", c: ["Coding"]),
+    module(
+        "Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform", "Coding"],
+        c: ["Curl"]),
     module(
         "SecureStream", ["Names", "Lookup", "Trust", "Platform"], c: ["OpenSSL", "Nghttp2"]),
 ]

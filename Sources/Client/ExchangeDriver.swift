@@ -288,7 +288,8 @@ extension ExchangeDriver {
             origin: head.url.origin, route: route, method: head.method, target: head.url.target,
             fields: fields, body: body,
             verifier: verifier, limits: limits(), version: client.parts.version)
-        wire.decodesContent = !fields.contains("Accept-Encoding")
+        // A part of a coded body cannot be decoded. Source: Fetch standard, §4.5, step of `Range`.
+        wire.decodesContent = !fields.contains("Accept-Encoding") && !fields.contains("Range")
         wire.expectsContinue = request.expectsContinue
         return wire
     }
