@@ -150,7 +150,7 @@ let drivers: [Target] = [
         [
             "Names", "Wire", "Lookup", "Trust", "Exchange", "Diagnosis", "Platform",
             "PublicSuffix", "OpenSSLTrust", "Digest", "Transport", "Datagram", "System", "Static",
-        ], c: ["System"]),
+        ]),
 ]
 
 // Layer 5: assembly

@@ -39,6 +39,7 @@ public struct Evidence: Sendable, Hashable {
 
 /// What a probe URL answers on a network without a portal.
 public struct ProbeExpectation: Sendable, Hashable {
+    /// The HTTP status code.
     public var status: Int
     /// What the body holds; nil when it does not matter.
     public var body: String?
@@ -63,5 +64,6 @@ public struct NetworkEvidence: Sendable, Hashable {
 
     public init() {}
 
+    /// A way to anywhere.
     public var hasRoute: Bool { hasIPv4Route || hasIPv6Route }
 }

@@ -121,6 +121,7 @@ public struct FetchEvidence: Sendable, Hashable {
 
     /// A response, cut down to what is compared.
     public struct Page: Sendable, Hashable {
+        /// The HTTP status code.
         public var status: Int
         /// The `Location` field.
         public var location: String?

@@ -131,6 +131,7 @@ public struct Diagnosis: Sendable, Hashable {
         self.judgement = judgement
     }
 
+    /// What it comes down to.
     public var verdict: Verdict { judgement.verdict }
 }
 
