@@ -233,9 +233,18 @@ let testTargets: [Target] = [
             "Interception", "URLSession", "ForwardProxy", "CLI", "PinLab", "!TestSupport",
             "!TestChild", "!HTTPDNSCommand",
         ]),
+    // The resolver tier of docs/fleet.md.
+    .target(
+        name: "FleetLab",
+        dependencies: [
+            "HTTPDNS", "HTTPDNSNames", "HTTPDNSWire", "HTTPDNSTrust", "HTTPDNSPlatform",
+            "HTTPDNSJSON", "HTTPDNSPinLab", "TestSupport",
+        ], path: "Tests/Fleet/Lab", swiftSettings: strict),
     tests(
         "Diagnosis",
-        library + ["CLI", "PinLab", "!TestSupport", "!TestChild", "!HTTPDNSCommand"]),
+        library + [
+            "CLI", "PinLab", "!TestSupport", "!TestChild", "!HTTPDNSCommand", "!FleetLab",
+        ]),
 ].filter { target in
     // `HTTPDNS_TESTS=Core,Toolbox` builds only those test targets, while one works on a part.
     guard target.type == .test, let only = Context.environment["HTTPDNS_TESTS"] else { return true }
@@ -285,6 +294,16 @@ let soakTargets: [Target] =
             ], path: "Tests/SessionSoak", swiftSettings: strict),
     ]
 
+// The tier of docs/fleet.md under load, there only when `scripts/fleet` asks.
+let fleetTargets: [Target] =
+    Context.environment["HTTPDNS_FLEET"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "Fleet", dependencies: ["FleetLab"], path: "Tests/Fleet/Run",
+            swiftSettings: strict)
+    ]
+
 // Programs written as a user of the library would write them
 let examples: [Target] = [
     .executableTarget(
@@ -329,5 +348,6 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets + soakTargets + benchTargets + examples
+        + testTargets + fuzzTargets + soakTargets + fleetTargets + benchTargets
+        + examples
 )
