@@ -134,7 +134,7 @@ let drivers: [Target] = [
     module(
         "Client",
         [
-            "Names", "Lookup", "Trust", "Exchange", "Caching", "Platform", "Transport",
+            "Names", "Lookup", "Trust", "Exchange", "Caching", "Rules", "Platform", "Transport",
             "Resolution",
         ]),
     module(

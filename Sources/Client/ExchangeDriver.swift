@@ -8,9 +8,10 @@ internal import HTTPDNSTrust
 
 /// Drives one ``ExchangeMachine``: lock, step, unlock, perform.
 ///
-/// Events come from the resolver's threads, the transport's thread, the alarm thread and the caller;
-/// the caller is told from whichever performs, and the machine's rule 3 keeps that in order.
-final class ExchangeDriver: RunningExchange {
+/// Events come from the resolver's threads, the transport's thread, the alarm thread and the
+/// caller; the caller is told from whichever performs, and the machine's rule 3 keeps that in
+/// order.
+final class ExchangeDriver: StartedExchange {
     fileprivate struct State {
         var machine: ExchangeMachine
         var transfer: Transfer?
@@ -147,6 +148,12 @@ final class ExchangeDriver: RunningExchange {
     }
 
     private func resolve(_ host: Host, with resolver: Resolver, use: CacheUse = .normal) {
+        if let given = request.addresses, host == request.head.url.origin.host,
+            client.parts.proxies.proxy(for: request.head.url.origin)?.host != host
+        {
+            let host = ResolvedHost(host: host, given: given, by: "rule")
+            return step { $0.machine.resolved(host, now: $1) }
+        }
         let left = Duration.milliseconds(deadline.millisecondsLeft(from: clock.now()))
         let lookup = resolver.startResolving(
             host, patience: min(request.limits.resolve, left), use: use

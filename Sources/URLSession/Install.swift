@@ -1,8 +1,10 @@
 public import Foundation
 public import FoundationNetworking
 @_exported public import HTTPDNS
-internal import HTTPDNSClient
+public import HTTPDNSClient
 @_exported public import HTTPDNSInterception
+@_exported public import HTTPDNSRuleFile
+@_exported public import HTTPDNSRules
 
 extension HTTPDNS {
     /// Makes the sessions of a configuration send through HTTPDNS, built-in resolvers.
@@ -28,12 +30,14 @@ extension HTTPDNS {
     /// - Parameters:
     ///   - configuration: to be given to a session afterwards.
     ///   - scope: which requests are taken; the others go to the stock loader.
+    /// - rules: what happens to those that are taken; keep it to change the rules later, and to see
+    ///     what they did. Nil: they go out as they are.
     public func install(
         into configuration: URLSessionConfiguration,
-        scope: InterceptionScope = .everything
+        scope: InterceptionScope = .everything, rules: LiveRules? = nil
     ) {
         Installer.install(
-            Installation(client: client, scope: scope, resolvers: resolverHosts),
+            Installation(client: client, scope: scope, resolvers: resolverHosts, rules: rules),
             into: configuration)
     }
 
@@ -42,8 +46,12 @@ extension HTTPDNS {
     /// - Parameters:
     ///   - session: its configuration is read anew at each resume on this platform.
     ///   - scope: which requests are taken; the others go to the stock loader.
-    public func install(into session: URLSession, scope: InterceptionScope = .everything) {
-        install(into: session.configuration, scope: scope)
+    ///   - rules: as for a configuration.
+    public func install(
+        into session: URLSession, scope: InterceptionScope = .everything,
+        rules: LiveRules? = nil
+    ) {
+        install(into: session.configuration, scope: scope, rules: rules)
     }
 
     /// Makes a session that sends through HTTPDNS, built-in resolvers.
@@ -64,13 +72,14 @@ extension HTTPDNS {
     ///   - delegate: the session's.
     ///   - delegateQueue: where the delegate is told; nil for a serial queue of its own.
     ///   - scope: which requests are taken; the others go to the stock loader.
+    ///   - rules: what happens to those that are taken; nil: they go out as they are.
     public func session(
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
-        scope: InterceptionScope = .everything
+        scope: InterceptionScope = .everything, rules: LiveRules? = nil
     ) -> URLSession {
         let own = configuration.copy() as? URLSessionConfiguration ?? configuration
-        install(into: own, scope: scope)
+        install(into: own, scope: scope, rules: rules)
         return URLSession(configuration: own, delegate: delegate, delegateQueue: delegateQueue)
     }
 
