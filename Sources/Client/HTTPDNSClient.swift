@@ -34,6 +34,8 @@ public final class HTTPDNSClient: Sendable {
         package var systemFallback: SystemFallbackPart?
         /// Through which proxies, where a request does not say.
         package var proxies = ProxyPolicy.none
+        /// Who watches exchanges that nobody else does; nil: nobody.
+        package var tap: (any ExchangeTap)?
 
         package init(
             transport: Transport, verifier: any PeerVerifier, cookies: any CookieKeeper,
@@ -90,8 +92,7 @@ public final class HTTPDNSClient: Sendable {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 waiting.wait(continuation)
-                let driver = ExchangeDriver(
-                    request, client: self, observer: waiting, cookies: parts.cookies)
+                let driver = self.driver(request, observer: waiting, cookies: parts.cookies)
                 waiting.attach(driver)
                 driver.start()
             }
@@ -105,10 +106,18 @@ public final class HTTPDNSClient: Sendable {
     package func start(
         _ request: HTTPRequest, observer: any ExchangeObserver, cookies: (any CookieKeeper)? = nil
     ) -> any RunningExchange {
-        let driver = ExchangeDriver(
-            request, client: self, observer: observer, cookies: cookies ?? parts.cookies)
+        let driver = driver(request, observer: observer, cookies: cookies ?? parts.cookies)
         driver.start()
         return driver
+    }
+
+    private func driver(
+        _ request: HTTPRequest, observer: any ExchangeObserver, cookies: any CookieKeeper
+    ) -> ExchangeDriver {
+        let tapped = (request.tap ?? parts.tap)?.tap(request, observer: observer)
+        return ExchangeDriver(
+            tapped?.request ?? request, client: self, observer: tapped?.observer ?? observer,
+            cookies: cookies)
     }
 }
 

@@ -19,6 +19,12 @@ public struct HTTPRequest: Sendable {
     public var proxies: ProxyPolicy?
     /// Sent to their own origin, unless the request has an `Authorization` field of its own.
     package var credentials: OriginCredentials?
+    /// Who started it, for captures; nil: the application.
+    package var origin: RequestOrigin?
+    /// Who watches it; nil: whoever watches the client.
+    package var tap: (any ExchangeTap)?
+    /// Sees a streamed body go out.
+    package var bodyWatch: (any BodyWatch)?
 
     public init(
         _ method: HTTPMethod = .get, _ url: HTTPURL, fields: HTTPFields = HTTPFields(),

@@ -1,5 +1,6 @@
 internal import Foundation
 package import FoundationNetworking
+package import HTTPDNSCapture
 package import HTTPDNSClient
 internal import HTTPDNSExchange
 public import HTTPDNSNames
@@ -69,6 +70,8 @@ package struct Installation: Sendable {
     package let scope: InterceptionScope
     /// The hosts of the resolver's own servers.
     package let resolvers: Set<HostName>
+    /// Records what it takes, and what it lets pass; nil: whoever watches the client.
+    package var capture: Capture?
 
     package init(
         client: HTTPDNSClient, scope: InterceptionScope, resolvers: Set<HostName> = []
@@ -103,11 +106,14 @@ package final class InstallationTable: Sendable {
     private struct Key: Hashable {
         let client: ObjectIdentifier
         let scope: InterceptionScope
+        let capture: ObjectIdentifier?
     }
 
     /// The protocol class bound to `installation`.
     package func type(for installation: Installation) -> HTTPDNSURLProtocol.Type {
-        let key = Key(client: ObjectIdentifier(installation.client), scope: installation.scope)
+        let key = Key(
+            client: ObjectIdentifier(installation.client), scope: installation.scope,
+            capture: installation.capture.map { ObjectIdentifier($0) })
         return state.withLock { state in
             if let type = state.types[key] { return type }
             let type = numberedClass(UInt64(state.types.count + 1), Spelled.self)

@@ -1,6 +1,7 @@
 public import Foundation
 public import FoundationNetworking
 @_exported public import HTTPDNS
+public import HTTPDNSCapture
 internal import HTTPDNSClient
 @_exported public import HTTPDNSInterception
 
@@ -28,13 +29,14 @@ extension HTTPDNS {
     /// - Parameters:
     ///   - configuration: to be given to a session afterwards.
     ///   - scope: which requests are taken; the others go to the stock loader.
+    ///   - capture: records the requests of these sessions; nil: ``HTTPDNSConfiguration/capture`` does.
     public func install(
         into configuration: URLSessionConfiguration,
-        scope: InterceptionScope = .everything
+        scope: InterceptionScope = .everything, capture: Capture? = nil
     ) {
-        Installer.install(
-            Installation(client: client, scope: scope, resolvers: resolverHosts),
-            into: configuration)
+        var installation = Installation(client: client, scope: scope, resolvers: resolverHosts)
+        installation.capture = capture
+        Installer.install(installation, into: configuration)
     }
 
     /// Makes a session that exists send through this.
@@ -42,8 +44,11 @@ extension HTTPDNS {
     /// - Parameters:
     ///   - session: its configuration is read anew at each resume on this platform.
     ///   - scope: which requests are taken; the others go to the stock loader.
-    public func install(into session: URLSession, scope: InterceptionScope = .everything) {
-        install(into: session.configuration, scope: scope)
+    ///   - capture: as for a configuration.
+    public func install(
+        into session: URLSession, scope: InterceptionScope = .everything, capture: Capture? = nil
+    ) {
+        install(into: session.configuration, scope: scope, capture: capture)
     }
 
     /// Makes a session that sends through HTTPDNS, built-in resolvers.
@@ -67,10 +72,10 @@ extension HTTPDNS {
     public func session(
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
-        scope: InterceptionScope = .everything
+        scope: InterceptionScope = .everything, capture: Capture? = nil
     ) -> URLSession {
         let own = configuration.copy() as? URLSessionConfiguration ?? configuration
-        install(into: own, scope: scope)
+        install(into: own, scope: scope, capture: capture)
         return URLSession(configuration: own, delegate: delegate, delegateQueue: delegateQueue)
     }
 
