@@ -140,8 +140,8 @@ let drivers: [Target] = [
     module(
         "Capture",
         [
-            "Names", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Store", "Transport",
-            "Client",
+            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Store",
+            "Transport", "Client",
         ]),
     module(
         "Interception",

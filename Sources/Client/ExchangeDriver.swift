@@ -218,6 +218,7 @@ extension ExchangeDriver {
         }
         wire.needsFreshConnection = freshly
         wire.via = path
+        observer.exchange(sends: wire.fields, of: head)
         if let credentials = request.credentials, credentials.origin == head.url.origin,
             !wire.fields.contains("Authorization")
         {
@@ -287,6 +288,9 @@ extension ExchangeDriver {
         let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
         let fields = try HostRewriter().fields(of: head, cookies: value)
         var body = sendsBody ? request.body : .none
+        if let watch = request.bodyWatch, case .stream(let source) = body {
+            body = .stream(WatchedSource(source, watch))
+        }
         let promised = try RequestFraming.promisedLength(fields, of: body)
         if let promised, case .stream(let source) = body {
             body = .stream(MeasuredSource(source, length: promised))

@@ -24,6 +24,12 @@ public struct HTTPRequest: Sendable {
     package var addresses: [IPAddress]?
     /// The octets of a streamed body where they are in memory; made when they are asked for.
     package var knownBody: (@Sendable () -> [UInt8]?)?
+    /// Who started it, for captures; nil: the application.
+    package var origin: RequestOrigin?
+    /// Who watches it; nil: whoever watches the client.
+    package var tap: (any ExchangeTap)?
+    /// Sees a streamed body go out.
+    package var bodyWatch: (any BodyWatch)?
 
     public init(
         _ method: HTTPMethod = .get, _ url: HTTPURL, fields: HTTPFields = HTTPFields(),
