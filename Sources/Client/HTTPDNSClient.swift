@@ -34,6 +34,8 @@ public final class HTTPDNSClient: Sendable {
         package var systemFallback: SystemFallbackPart?
         /// Through which proxies, where a request does not say.
         package var proxies = ProxyPolicy.none
+        /// Keeps responses; nil: none.
+        package var cache: ResponseCache?
 
         package init(
             transport: Transport, verifier: any PeerVerifier, cookies: any CookieKeeper,

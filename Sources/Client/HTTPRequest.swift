@@ -1,3 +1,4 @@
+public import HTTPDNSCaching
 public import HTTPDNSExchange
 
 /// A request as its author means it: the logical URL, no address anywhere.
@@ -17,6 +18,8 @@ public struct HTTPRequest: Sendable {
     public var expectsContinue = false
     /// Through which proxies; nil: as the client does otherwise.
     public var proxies: ProxyPolicy?
+    /// How it uses the cache of responses; nil: as the client does otherwise.
+    public var cacheMode: CacheMode?
     /// Sent to their own origin, unless the request has an `Authorization` field of its own.
     package var credentials: OriginCredentials?
 

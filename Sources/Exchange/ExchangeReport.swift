@@ -42,6 +42,9 @@ public struct ExchangeReport: Sendable, Hashable {
         /// Why the system was asked after all, where it was.
         public internal(set) var systemFallback: ResolutionFailure?
 
+        /// What the cache of responses had to do with it; nil without a cache, and past it.
+        public internal(set) var cache: CacheProvenance?
+
         /// The proxy that the connection went through; ``remote`` is its address then.
         public let proxy: Proxy?
 
