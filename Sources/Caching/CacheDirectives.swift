@@ -2,8 +2,8 @@ package import HTTPDNSExchange
 
 /// The `Cache-Control` of one message, all lines together. Source: RFC 9111 §5.2.
 ///
-/// A directive that stands twice with two values is in conflict, and one whose argument is no number
-/// is of no use; both make a response stale rather than fresh. Source: RFC 9111 §4.2.1.
+/// A directive that stands twice with two values is in conflict, and one whose argument is no
+/// number is of no use; both make a response stale rather than fresh. Source: RFC 9111 §4.2.1.
 package struct CacheDirectives: Sendable, Hashable {
     /// A number of seconds as a directive gives it.
     package enum Seconds: Sendable, Hashable {
@@ -48,7 +48,8 @@ package struct CacheDirectives: Sendable, Hashable {
         return FieldList.deltaSeconds(first).map { .number($0) } ?? .unusable
     }
 
-    /// Forbids reuse without validation; with field names, too, which is the stricter reading that RFC
+    /// Forbids reuse without validation; with field names, too, which is the stricter reading that
+    /// RFC
     /// 9111 §5.2.2.4 allows.
     package var noCache: Bool { has("no-cache") || hasOldNoCache }
     package var noStore: Bool { has("no-store") }

@@ -1,8 +1,8 @@
 package import HTTPDNSExchange
 internal import HTTPDNSNames
 
-/// What a response is kept under: the logical URL with its query. No address is in it, and no method:
-/// only answers to `GET` are kept. Source: RFC 9111 §2.
+/// What a response is kept under: the logical URL with its query. No address is in it, and no
+/// method: only answers to `GET` are kept. Source: RFC 9111 §2.
 package struct CacheKey: Sendable, Hashable {
     /// Without fragment and userinfo.
     package let text: String

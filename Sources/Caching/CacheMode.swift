@@ -1,8 +1,9 @@
-/// How one request uses the cache of responses. Without a cache only ``onlyIfCached`` has a meaning: it
-/// is answered by 504.
+/// How one request uses the cache of responses. Without a cache only ``onlyIfCached`` has a
+/// meaning: it is answered by 504.
 ///
-/// Whatever the mode: what the origin forbids to keep is not kept, and what it forbids to reuse without
-/// asking it (`no-cache`, and `must-revalidate` once it is stale) is not reused without asking it.
+/// Whatever the mode: what the origin forbids to keep is not kept, and what it forbids to reuse
+/// without asking it (`no-cache`, and `must-revalidate` once it is stale) is not reused without
+/// asking it.
 public enum CacheMode: String, Sendable, Hashable, CaseIterable {
     /// As RFC 9111 says: what is fresh answers, what is stale is validated.
     case standard

@@ -1,4 +1,5 @@
-/// A moment by both clocks, so that ages are right over a restart and over a wall clock that is set.
+/// A moment by both clocks, so that ages are right over a restart and over a wall clock that is
+/// set.
 package struct CacheMoment: Sendable, Hashable {
     /// Seconds since 1970, by the wall clock.
     package var wallSeconds: Int64
@@ -13,8 +14,8 @@ package struct CacheMoment: Sendable, Hashable {
         self.bootID = bootID
     }
 
-    /// Seconds from `earlier` to this moment, rounded down: within one boot by its clock, which nobody
-    /// sets, else by the wall clock. Nil when it would lie in the future.
+    /// Seconds from `earlier` to this moment, rounded down: within one boot by its clock, which
+    /// nobody sets, else by the wall clock. Nil when it would lie in the future.
     package func seconds(since earlier: CacheMoment) -> Int64? {
         let isSameBoot = !bootID.isEmpty && bootID == earlier.bootID
         let (difference, overflow) =

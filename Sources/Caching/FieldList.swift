@@ -37,8 +37,8 @@ enum FieldList {
         return String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
     }
 
-    /// `name`, `name=value` or `name="value"`; the name in lower case. A value that is not closed, or has
-    /// something behind it, is given as it stands. Source: RFC 9111 §5.2.
+    /// `name`, `name=value` or `name="value"`; the name in lower case. A value that is not closed,
+    /// or has something behind it, is given as it stands. Source: RFC 9111 §5.2.
     static func directive(_ item: String) -> (name: String, value: String?) {
         let octets = Array(item.utf8)
         guard let equals = octets.firstIndex(of: 0x3D) else { return (item.lowercased(), nil) }

@@ -1,10 +1,10 @@
 package import HTTPDNSExchange
 
-/// What a later head says about a kept response: a 304, or the answer to a `HEAD`. Source: RFC 9111 §4.3.3
-/// to §4.3.5.
+/// What a later head says about a kept response: a 304, or the answer to a `HEAD`. Source: RFC 9111
+/// §4.3.3 to §4.3.5.
 package enum Freshening {
-    /// The kept response, confirmed by the 304 that came for its validators; nil when the 304 is about
-    /// another one, so that the request must be sent without them.
+    /// The kept response, confirmed by the 304 that came for its validators; nil when the 304 is
+    /// about another one, so that the request must be sent without them.
     ///
     /// - Parameter policy: under which the origin proved itself just now.
     package static func confirmed(
@@ -19,8 +19,8 @@ package enum Freshening {
         return updated(kept, by: head, delaySeconds: delaySeconds, at: now, policy: policy)
     }
 
-    /// The kept response after a 200 to `HEAD`; nil when that is about another content, and what is kept
-    /// is out of date. Source: RFC 9111 §4.3.5.
+    /// The kept response after a 200 to `HEAD`; nil when that is about another content, and what is
+    /// kept is out of date. Source: RFC 9111 §4.3.5.
     package static func refreshed(
         _ kept: KeptResponse, byHead head: ResponseHead, delaySeconds: Int64, at now: CacheMoment,
         policy: [UInt8]
@@ -46,7 +46,8 @@ package enum Freshening {
         return updated
     }
 
-    /// What a response to a method that changes something makes out of date: the URL itself, and what
+    /// What a response to a method that changes something makes out of date: the URL itself, and
+    /// what
     /// `Location` and `Content-Location` name on its origin. Source: RFC 9111 §4.4.
     package static func invalidated(
         by head: ResponseHead, to method: HTTPMethod, _ url: HTTPURL,

@@ -44,8 +44,9 @@ package struct Freshness: Sendable, Hashable {
         }
     }
 
-    /// A tenth of the time since the last change, a day at most: for what is heuristically cacheable, and
-    /// not where a cookie is set, which makes the answer one person's. Source: RFC 9111 §4.2.2.
+    /// A tenth of the time since the last change, a day at most: for what is heuristically
+    /// cacheable, and not where a cookie is set, which makes the answer one person's. Source: RFC
+    /// 9111 §4.2.2.
     private static func guess(
         _ fields: HTTPFields, from date: WallTime, _ received: WallTime
     ) -> Int64 {
@@ -82,6 +83,7 @@ package struct Freshness: Sendable, Hashable {
     static let heuristicStatuses: Set<Int> = [
         200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501,
     ]
-    /// Because: a guess should be off by no more than a day. RFC 9111 §4.2.2 leaves it to the cache.
+    /// Because: a guess should be off by no more than a day. RFC 9111 §4.2.2 leaves it to the
+    /// cache.
     static let longestGuessSeconds: Int64 = 86_400
 }

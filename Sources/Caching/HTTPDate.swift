@@ -9,8 +9,8 @@ package enum HTTPDate {
     /// Nil for what is none of them: such a date lies in the past for `Expires`, and says nothing
     /// elsewhere.
     ///
-    /// - Parameter now: decides the century of two-digit years: a date of more than 50 years ahead is of
-    ///   the past.
+    /// - Parameter now: decides the century of two-digit years: a date of more than 50 years ahead
+    ///   is of the past.
     package static func parse(_ text: String, now: WallTime) -> WallTime? {
         guard text.utf8.count <= longest else { return nil }
         let words = text.split(separator: " ", omittingEmptySubsequences: true)

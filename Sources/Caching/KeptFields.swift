@@ -10,8 +10,8 @@ package enum KeptFields {
     ]
     /// For the cookie jar, once: a kept answer must not bring back a cookie that changed since.
     private static let cookieFields: Set<String> = ["set-cookie", "set-cookie2"]
-    /// Say how the kept body is coded and framed, which a later head cannot change. Source: RFC 9111
-    /// §3.2.
+    /// Say how the kept body is coded and framed, which a later head cannot change. Source: RFC
+    /// 9111 §3.2.
     private static let bodyFields: Set<String> = [
         "content-encoding", "content-length", "content-range",
     ]
@@ -27,8 +27,8 @@ package enum KeptFields {
         return kept
     }
 
-    /// The kept fields after a 304 or a response to `HEAD`: the new ones replace those of their name.
-    /// Source: RFC 9111 §3.2.
+    /// The kept fields after a 304 or a response to `HEAD`: the new ones replace those of their
+    /// name. Source: RFC 9111 §3.2.
     package static func merged(_ old: HTTPFields, with new: HTTPFields) -> HTTPFields {
         let left = dropped(by: new).union(bodyFields)
         let replacing = new.fields.filter { !left.contains($0.name.lowercased()) }

@@ -1,13 +1,14 @@
 package import HTTPDNSExchange
 
-/// Keeps responses and their bodies. No call waits for a disk, none fails for one: what cannot be kept is
-/// not kept, and what cannot be found is not there.
+/// Keeps responses and their bodies. No call waits for a disk, none fails for one: what cannot be
+/// kept is not kept, and what cannot be found is not there.
 package protocol ResponseStore: AnyObject, Sendable {
     /// Finds what is kept under a URL and opens the body of the one chosen.
     ///
     /// - Parameters:
     ///   - key: the URL.
-    ///   - choose: is given all variants; called again without one whose body turned out to be gone.
+    ///   - choose: is given all variants; called again without one whose body turned out to be
+    ///     gone.
     ///   - found: called once, on a thread of the store, or at once.
     func find(
         _ key: CacheKey, choosing choose: @escaping @Sendable ([KeptResponse]) -> KeptResponse?,

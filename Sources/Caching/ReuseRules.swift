@@ -1,20 +1,20 @@
 package import HTTPDNSExchange
 
-/// Decides what is done about a request: answered with what is kept, validated, or sent. Source: RFC 9111
-/// §4.
+/// Decides what is done about a request: answered with what is kept, validated, or sent. Source:
+/// RFC 9111 §4.
 ///
 /// Rules:
-/// 1. `GET` and `HEAD` are answered; conditions and ranges of the caller's own go to the origin, unless
-///    nothing may be sent.
-/// 2. What was kept under another trust policy is validated first, on a connection that proves itself
-///    under this one; offline it is not used.
+/// 1. `GET` and `HEAD` are answered; conditions and ranges of the caller's own go to the origin,
+///    unless nothing may be sent.
+/// 2. What was kept under another trust policy is validated first, on a connection that proves
+///    itself under this one; offline it is not used.
 /// 3. `no-cache` of the response, and `must-revalidate` once it is stale, are kept in every mode.
 /// 4. Fresh: younger than its lifetime, by `max-age`, `min-fresh` and `max-stale` of the request.
-/// 5. ``CacheMode/preferCache`` and ``CacheMode/onlyIfCached`` take what is stale as `max-stale` without
-///    a bound does.
-/// 6. Stale while the origin is in trouble only as long as `stale-if-error` says (RFC 5861 §4), and never
-///    because a peer did not prove itself. `stale-while-revalidate` is not used: nothing is sent
-///    that nobody waits for.
+/// 5. ``CacheMode/preferCache`` and ``CacheMode/onlyIfCached`` take what is stale as `max-stale`
+///    without a bound does.
+/// 6. Stale while the origin is in trouble only as long as `stale-if-error` says (RFC 5861 §4), and
+///    never because a peer did not prove itself. `stale-while-revalidate` is not used: nothing is
+///    sent that nobody waits for.
 package struct ReuseRules: Sendable {
     package enum Decision: Sendable, Hashable {
         case answer(CacheProvenance)
@@ -102,7 +102,8 @@ package struct ReuseRules: Sendable {
         return CacheProvenance(.stale, ageSeconds: standing.age)
     }
 
-    /// What to ask the origin with; nil where the response has no validator. Source: RFC 9111 §4.3.1.
+    /// What to ask the origin with; nil where the response has no validator. Source: RFC 9111
+    /// §4.3.1.
     static func conditions(_ kept: KeptResponse) -> HTTPFields? {
         var fields = HTTPFields()
         if let tag = kept.eTag { try? fields.append("If-None-Match", tag.text) }

@@ -6,8 +6,8 @@ internal import HTTPDNSNames
 /// Rules:
 /// 1. Only answers to `GET`. `POST` never, `HEAD` confirms what is kept.
 /// 2. Only what came from an origin that proved itself; plain `http` where the application says so.
-/// 3. Nothing that request or response forbid (`no-store`); `must-understand` takes that back where the
-///    status is known. `private` is no bar: this cache is private.
+/// 3. Nothing that request or response forbid (`no-store`); `must-understand` takes that back where
+///    the status is known. `private` is no bar: this cache is private.
 /// 4. Only whole answers: no 206, no 304, none whose end only the end of the connection tells.
 /// 5. With an explicit lifetime any final status; without one those that RFC 9110 §15.1 lists, or
 ///    `public` or `private`. 421 is about a connection, not a resource.

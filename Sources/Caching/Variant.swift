@@ -1,8 +1,10 @@
 package import HTTPDNSExchange
 
-/// Which requests for one URL a response answers: the fields that its `Vary` names, as they were sent.
+/// Which requests for one URL a response answers: the fields that its `Vary` names, as they were
+/// sent.
 ///
-/// Values are kept as digests: cookies and credentials do not belong on a disk. Besides what `Vary` names,
+/// Values are kept as digests: cookies and credentials do not belong on a disk. Besides what `Vary`
+/// names,
 /// `Authorization` always counts (what one user got is not another's), and so does who decodes the
 /// content. Source: RFC 9111 §4.1.
 package struct Variant: Sendable, Hashable {
@@ -16,8 +18,8 @@ package struct Variant: Sendable, Hashable {
         self.isDecoded = isDecoded
     }
 
-    /// The variant that a response to `request` is; nil when it answers no other (`Vary: *`), or names
-    /// more fields than any server means.
+    /// The variant that a response to `request` is; nil when it answers no other (`Vary: *`), or
+    /// names more fields than any server means.
     package init?(_ request: CacheRequest, answeredWith fields: HTTPFields) {
         var names: Set<String> = [Variant.authorization]
         for value in fields.all("Vary") {
@@ -67,7 +69,8 @@ package struct CacheRequest: Sendable {
 
     package var key: CacheKey? { CacheKey(url) }
 
-    /// Of all lines of a field as one value, with one form of white space; empty where there is none.
+    /// Of all lines of a field as one value, with one form of white space; empty where there is
+    /// none.
     func digest(of name: String) -> [UInt8] {
         let values = fields.all(name)
         guard !values.isEmpty else { return [] }

@@ -4,7 +4,8 @@ internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 internal import HTTPDNSTransport
 
-/// One hop's dealings with the cache: looks before it is sent, and stands behind the transfer when it is.
+/// One hop's dealings with the cache: looks before it is sent, and stands behind the transfer when
+/// it is.
 ///
 ///     consult ──▶ kept ─────────────▶ KeptTransfer
 ///        │ └────▶ refused (504) ────▶ KeptTransfer

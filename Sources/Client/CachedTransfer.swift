@@ -5,19 +5,21 @@ internal import HTTPDNSPlatform
 internal import HTTPDNSTransport
 internal import HTTPDNSTrust
 
-/// A transfer that the cache listens to: keeps what may be kept, answers a 304 with what it confirms.
+/// A transfer that the cache listens to: keeps what may be kept, answers a 304 with what it
+/// confirms.
 ///
 ///     asked ── 304 ───────▶ confirmed ── over ─▶ pours what is kept
 ///       │ └── 5xx ────────▶ excused ──── over ─▶ pours what is kept (stale-if-error)
 ///       │ └── 304 of
 ///       │     another one ▶ repeating ── over ─▶ asked, without conditions
-///       └─── other head ──▶ passing ─── cancelled, a redirect's ─▶ finishing: read on for the cache
+///       └─── other head ──▶ passing ─── cancelled, a redirect's ─▶ finishing: read on for the
+///       cache
 ///
 /// Rules:
 /// 1. What the listener is told is one transfer, one thing at a time, and one end.
 /// 2. A body is kept only when the transfer has said that it was whole.
-/// 3. Keeping holds the sender back while its disk is behind, ``patienceMilliseconds`` at most, and then
-///    is given up: no request waits for a disk.
+/// 3. Keeping holds the sender back while its disk is behind, ``patienceMilliseconds`` at most, and
+///    then is given up: no request waits for a disk.
 final class CachedTransfer: RunningTransfer, TransferObserver {
     /// What the origin is asked about.
     struct Question: Sendable {
@@ -270,7 +272,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         hasRoom()
     }
 
-    /// Because: longer than any disk in order takes for what may wait, shorter than a person notices
-    /// much of.
+    /// Because: longer than any disk in order takes for what may wait, shorter than a person
+    /// notices much of.
     static let patienceMilliseconds: Int64 = 1_000
 }

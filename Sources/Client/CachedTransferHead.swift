@@ -71,7 +71,8 @@ extension CachedTransfer {
             phase: .answered(answer), told: answer.head, provenance: provenance)
     }
 
-    /// What is kept is confirmed by the answer to a `HEAD`, or is out of date. Source: RFC 9111 §4.3.5.
+    /// What is kept is confirmed by the answer to a `HEAD`, or is out of date. Source: RFC 9111
+    /// §4.3.5.
     private func refresh(by head: ResponseHead, _ arrival: Arrival) {
         guard head.status == 200, let key = CacheKey(hop.url), hop.mode != .none else { return }
         let (store, request, policy) = (hop.cache.store, request, policy(arrival) ?? [])

@@ -65,8 +65,8 @@ extension ExchangeDriver {
 }
 
 extension ExchangeDriver.State {
-    /// Returns the number of the transfer that begins; a cancel that came since the last one ended is for
-    /// it, and stays noted.
+    /// Returns the number of the transfer that begins; a cancel that came since the last one ended
+    /// is for it, and stays noted.
     mutating func beginTransfer() -> UInt64 {
         generation &+= 1
         isResumePending = false
