@@ -38,6 +38,22 @@ package struct KeptResponse: Sendable, Hashable {
         self.policy = policy
     }
 
+    /// As it was kept.
+    package init(
+        key: CacheKey, variant: Variant, status: Int, version: HTTPVersion, fields: HTTPFields,
+        receivedAt: CacheMoment, initialAgeSeconds: Int64, policy: [UInt8]
+    ) {
+        self.key = key
+        self.variant = variant
+        self.status = status
+        self.version = version
+        self.fields = fields
+        self.receivedAt = receivedAt
+        self.initialAgeSeconds = initialAgeSeconds
+        self.policy = policy
+        setsCookies = false
+    }
+
     package var freshness: Freshness {
         Freshness(
             status: status, fields: fields, setsCookies: setsCookies, receivedAt: receivedAt)
