@@ -163,7 +163,7 @@ let assembly: [Target] = [
     module(
         "",
         [
-            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
+            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Digest", "IDNA",
             "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH", "DoT",
             "Vendor",
             "System", "Static", "Profiles", "Resolution", "Client", "Store", "Caching",

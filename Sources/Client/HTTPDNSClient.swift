@@ -36,6 +36,8 @@ public final class HTTPDNSClient: Sendable {
         package var proxies = ProxyPolicy.none
         /// Who watches exchanges that nobody else does; nil: nobody.
         package var tap: (any ExchangeTap)?
+        /// Keeps responses; nil: none.
+        package var cache: ResponseCache?
 
         package init(
             transport: Transport, verifier: any PeerVerifier, cookies: any CookieKeeper,

@@ -1,3 +1,4 @@
+public import HTTPDNSCaching
 public import HTTPDNSExchange
 package import HTTPDNSNames
 
@@ -18,6 +19,8 @@ public struct HTTPRequest: Sendable {
     public var expectsContinue = false
     /// Through which proxies; nil: as the client does otherwise.
     public var proxies: ProxyPolicy?
+    /// How it uses the cache of responses; nil: as the client does otherwise.
+    public var cacheMode: CacheMode?
     /// Sent to their own origin, unless the request has an `Authorization` field of its own.
     package var credentials: OriginCredentials?
     /// Where to connect, instead of asking the resolver; for the first hop alone.
