@@ -65,6 +65,7 @@ extension Command {
         .verify,
         .pins,
         .resolvers,
+        .proxy,
         .lab,
         .conformance,
     ]
