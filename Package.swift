@@ -56,6 +56,8 @@ let c: [Target] = [
     systemLibrary("SQLite", "sqlite3", apt: "libsqlite3-dev"), cShim("SQLite"),
     // libcurl is opened by the shim on first use, never linked: see docs/decisions.
     cShim("Curl", library: false, links: [.linkedLibrary("dl")]),
+    // libhttp-parser-dev has no file for pkg-config.
+    cShim("HTTPParser", library: false, links: [.linkedLibrary("http_parser")]),
     // libm: rounding, which no other library brings along for the command-line tool.
     cShim(
         "System", library: false, links: [.linkedLibrary("dispatch"), .linkedLibrary("m")]),
@@ -181,7 +183,7 @@ let commands: [Target] = [
         [
             "", "Names", "Lookup", "Trust", "Exchange", "Platform", "OpenSSLTrust", "Transport",
             "Resolution", "Client", "Capture",
-        ], c: ["System"]),
+        ], c: ["System", "HTTPParser"]),
     module(
         "PinLab", ["Names", "Wire", "Trust", "Platform", "JSON", "Digest"],
         c: ["OpenSSL", "Nghttp2", "System"]),
