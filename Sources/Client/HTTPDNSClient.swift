@@ -34,6 +34,10 @@ public final class HTTPDNSClient: Sendable {
         package var systemFallback: SystemFallbackPart?
         /// Through which proxies, where a request does not say.
         package var proxies = ProxyPolicy.none
+        /// Who watches exchanges that nobody else does; nil: nobody.
+        package var tap: (any ExchangeTap)?
+        /// Keeps responses; nil: none.
+        package var cache: ResponseCache?
 
         package init(
             transport: Transport, verifier: any PeerVerifier, cookies: any CookieKeeper,
@@ -87,7 +91,7 @@ public final class HTTPDNSClient: Sendable {
     /// - Throws: ``ExchangeFailure``.
     public func send(_ request: HTTPRequest) async throws(ExchangeFailure) -> HTTPResponse {
         try await send(request) { waiting in
-            ExchangeDriver(request, client: self, observer: waiting, cookies: self.parts.cookies)
+            self.driver(request, observer: waiting, cookies: self.parts.cookies)
         }
     }
 
@@ -113,10 +117,18 @@ public final class HTTPDNSClient: Sendable {
     package func start(
         _ request: HTTPRequest, observer: any ExchangeObserver, cookies: (any CookieKeeper)? = nil
     ) -> any RunningExchange {
-        let driver = ExchangeDriver(
-            request, client: self, observer: observer, cookies: cookies ?? parts.cookies)
+        let driver = driver(request, observer: observer, cookies: cookies ?? parts.cookies)
         driver.start()
         return driver
+    }
+
+    private func driver(
+        _ request: HTTPRequest, observer: any ExchangeObserver, cookies: any CookieKeeper
+    ) -> ExchangeDriver {
+        let tapped = (request.tap ?? parts.tap)?.tap(request, observer: observer)
+        return ExchangeDriver(
+            tapped?.request ?? request, client: self, observer: tapped?.observer ?? observer,
+            cookies: cookies)
     }
 }
 

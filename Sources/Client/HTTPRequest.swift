@@ -1,3 +1,4 @@
+public import HTTPDNSCaching
 public import HTTPDNSExchange
 package import HTTPDNSNames
 
@@ -18,12 +19,20 @@ public struct HTTPRequest: Sendable {
     public var expectsContinue = false
     /// Through which proxies; nil: as the client does otherwise.
     public var proxies: ProxyPolicy?
+    /// How it uses the cache of responses; nil: as the client does otherwise.
+    public var cacheMode: CacheMode?
     /// Sent to their own origin, unless the request has an `Authorization` field of its own.
     package var credentials: OriginCredentials?
     /// Where to connect, instead of asking the resolver; for the first hop alone.
     package var addresses: [IPAddress]?
     /// The octets of a streamed body where they are in memory; made when they are asked for.
     package var knownBody: (@Sendable () -> [UInt8]?)?
+    /// Who started it, for captures; nil: the application.
+    package var origin: RequestOrigin?
+    /// Who watches it; nil: whoever watches the client.
+    package var tap: (any ExchangeTap)?
+    /// Sees a streamed body go out.
+    package var bodyWatch: (any BodyWatch)?
 
     public init(
         _ method: HTTPMethod = .get, _ url: HTTPURL, fields: HTTPFields = HTTPFields(),

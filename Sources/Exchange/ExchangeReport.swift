@@ -46,6 +46,8 @@ public struct ExchangeReport: Sendable, Hashable {
         public package(set) var rules: [String] = []
         /// Who answered.
         public package(set) var answerer = Answerer.network
+        /// What the cache of responses had to do with it; nil without a cache, and past it.
+        public internal(set) var cache: CacheProvenance?
 
         /// The proxy that the connection went through; ``remote`` is its address then.
         public let proxy: Proxy?

@@ -1,5 +1,6 @@
 internal import Foundation
 package import FoundationNetworking
+package import HTTPDNSCapture
 package import HTTPDNSClient
 internal import HTTPDNSExchange
 public import HTTPDNSNames
@@ -71,6 +72,8 @@ package struct Installation: Sendable {
     package let resolvers: Set<HostName>
     /// Nil: every request goes out as it is.
     package let rules: LiveRules?
+    /// Records what it takes, and what it lets pass; nil: whoever watches the client.
+    package var capture: Capture?
 
     package init(
         client: HTTPDNSClient, scope: InterceptionScope, resolvers: Set<HostName> = [],
@@ -120,13 +123,15 @@ package final class InstallationTable: Sendable {
         let client: ObjectIdentifier
         let scope: InterceptionScope
         let rules: ObjectIdentifier?
+        let capture: ObjectIdentifier?
     }
 
     /// The protocol class bound to `installation`.
     package func type(for installation: Installation) -> HTTPDNSURLProtocol.Type {
         let key = Key(
             client: ObjectIdentifier(installation.client), scope: installation.scope,
-            rules: installation.rules.map { ObjectIdentifier($0) })
+            rules: installation.rules.map { ObjectIdentifier($0) },
+            capture: installation.capture.map { ObjectIdentifier($0) })
         return state.withLock { state in
             if let type = state.types[key] { return type }
             let type = numberedClass(UInt64(state.types.count + 1), Spelled.self)

@@ -179,6 +179,9 @@ final class Loading: @unchecked Sendable {
                     onRewind: { [weak self] in self?.sendsAgain() }))
         }
         request.limits.total = .milliseconds(deadline.millisecondsLeft(from: clock.now()))
+        request.origin = RequestOrigin(
+            session.sessionDescription ?? "session", task: task.taskIdentifier)
+        request.tap = installation.capture
         let attempt = Attempt(number, of: self, style: style)
         state.withLock { if $0.number == number { $0.attempt = attempt } }
         let exchange = start(request, plan.body, observer: attempt, isFirst: number == 1)

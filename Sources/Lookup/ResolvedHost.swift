@@ -93,7 +93,7 @@ public struct ResolvedHost: Sendable, Hashable {
     }
 
     /// One of each list in turn.
-    private static func interleaved(_ lists: [[IPAddress]]) -> [IPAddress] {
+    package static func interleaved(_ lists: [[IPAddress]]) -> [IPAddress] {
         var joined: [IPAddress] = []
         var seen: Set<IPAddress> = []
         for position in 0..<(lists.map(\.count).max() ?? 0) {

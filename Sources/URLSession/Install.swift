@@ -1,6 +1,7 @@
 public import Foundation
 public import FoundationNetworking
 @_exported public import HTTPDNS
+public import HTTPDNSCapture
 public import HTTPDNSClient
 @_exported public import HTTPDNSInterception
 @_exported public import HTTPDNSRuleFile
@@ -30,15 +31,17 @@ extension HTTPDNS {
     /// - Parameters:
     ///   - configuration: to be given to a session afterwards.
     ///   - scope: which requests are taken; the others go to the stock loader.
-    /// - rules: what happens to those that are taken; keep it to change the rules later, and to see
+    ///   - rules: what happens to those that are taken; keep it to change the rules later, and to see
     ///     what they did. Nil: they go out as they are.
+    ///   - capture: records the requests of these sessions; nil: ``HTTPDNSConfiguration/capture`` does.
     public func install(
         into configuration: URLSessionConfiguration,
-        scope: InterceptionScope = .everything, rules: LiveRules? = nil
+        scope: InterceptionScope = .everything, rules: LiveRules? = nil, capture: Capture? = nil
     ) {
-        Installer.install(
-            Installation(client: client, scope: scope, resolvers: resolverHosts, rules: rules),
-            into: configuration)
+        var installation = Installation(
+            client: client, scope: scope, resolvers: resolverHosts, rules: rules)
+        installation.capture = capture
+        Installer.install(installation, into: configuration)
     }
 
     /// Makes a session that exists send through this.
@@ -47,11 +50,12 @@ extension HTTPDNS {
     ///   - session: its configuration is read anew at each resume on this platform.
     ///   - scope: which requests are taken; the others go to the stock loader.
     ///   - rules: as for a configuration.
+    ///   - capture: as for a configuration.
     public func install(
         into session: URLSession, scope: InterceptionScope = .everything,
-        rules: LiveRules? = nil
+        rules: LiveRules? = nil, capture: Capture? = nil
     ) {
-        install(into: session.configuration, scope: scope, rules: rules)
+        install(into: session.configuration, scope: scope, rules: rules, capture: capture)
     }
 
     /// Makes a session that sends through HTTPDNS, built-in resolvers.
@@ -76,10 +80,10 @@ extension HTTPDNS {
     public func session(
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
-        scope: InterceptionScope = .everything, rules: LiveRules? = nil
+        scope: InterceptionScope = .everything, rules: LiveRules? = nil, capture: Capture? = nil
     ) -> URLSession {
         let own = configuration.copy() as? URLSessionConfiguration ?? configuration
-        install(into: own, scope: scope, rules: rules)
+        install(into: own, scope: scope, rules: rules, capture: capture)
         return URLSession(configuration: own, delegate: delegate, delegateQueue: delegateQueue)
     }
 
