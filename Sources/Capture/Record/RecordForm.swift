@@ -36,16 +36,7 @@ enum RecordForm {
 
     /// The members of a record's object, without number and times of its own, which are columns.
     static func write(_ record: CaptureRecord, _ writer: inout DetailWriter) {
-        writer.put("initiator", record.initiator.name)
-        writer.put("task", record.initiator.task.map { Int64($0) })
-        writer.put("rule", record.rule)
-        writer.put("reason", record.reason)
-        if let failure = record.failure {
-            writer.object("failure") { writer in
-                writer.put("label", failure.label)
-                writer.put("message", failure.message)
-            }
-        }
+        writeSummary(record, &writer)
         writer.array("hops") { writer in
             for hop in record.hops { writer.object { write(hop, &$0) } }
         }
@@ -53,7 +44,20 @@ enum RecordForm {
         write(record.responseBody, "responseBody", &writer)
     }
 
-    private static func write(
+    /// Who, by which rule, and why not.
+    static func writeSummary(_ record: CaptureRecord, _ writer: inout DetailWriter) {
+        writer.put("initiator", record.initiator.name)
+        writer.put("task", record.initiator.task.map { Int64($0) })
+        writer.put("rule", record.rule)
+        writer.put("reason", record.reason)
+        guard let failure = record.failure else { return }
+        writer.object("failure") { writer in
+            writer.put("label", failure.label)
+            writer.put("message", failure.message)
+        }
+    }
+
+    static func write(
         _ body: CaptureRecord.Body, _ name: StaticString, _ writer: inout DetailWriter
     ) {
         guard body.totalOctets > 0 || body.omission != nil else { return }
@@ -72,6 +76,11 @@ enum RecordForm {
         writer.put("statusText", hop.statusText)
         writer.put("version", hop.version)
         write(hop.responseFields, "responseHeaders", &writer)
+        writeConnection(hop, &writer)
+    }
+
+    /// How the answer came about.
+    static func writeConnection(_ hop: CaptureRecord.Hop, _ writer: inout DetailWriter) {
         if let resolution = hop.resolution {
             writer.object("resolution") { write(resolution, &$0) }
         }
