@@ -212,7 +212,9 @@ extension CaptureReader {
         row.status = statement.number(9)
         row.sentOctets = max(0, statement.number(10) ?? 0)
         row.receivedOctets = max(0, statement.number(11) ?? 0)
-        row.isLookupCached = statement.number(12) == 1
+        let cached = statement.number(12) ?? 0
+        row.isLookupCached = cached & 1 != 0
+        row.isAnswerCached = cached & 2 != 0
         row.stream = statement.number(13) ?? 0
         guard withDetail else { return row }
         row.detail = statement.octets(14, atMost: largestOctets) ?? []

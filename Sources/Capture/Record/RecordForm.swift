@@ -4,6 +4,18 @@ internal import HTTPDNSStore
 /// Records as rows of a file: columns for what is looked for, and all of it in JSON.
 enum RecordForm {
     static func row(_ record: CaptureRecord) -> CaptureRow {
+        var row = columns(record)
+        var writer = DetailWriter()
+        writer.object { write(record, &$0) }
+        row.detail = writer.octets
+        // What is longer stands in pieces, all of it.
+        if isInRow(record.requestBody) { row.sent = record.requestBody.octets }
+        if isInRow(record.responseBody) { row.received = record.responseBody.octets }
+        return row
+    }
+
+    /// What is looked for.
+    static func columns(_ record: CaptureRecord) -> CaptureRow {
         var row = CaptureRow()
         let started = record.startedAt.microsecondsSince1970
         row.startedMicroseconds = started
@@ -21,12 +33,7 @@ enum RecordForm {
         row.sentOctets = record.sentOctets
         row.receivedOctets = record.receivedOctets
         row.isLookupCached = record.isLookupCached
-        var writer = DetailWriter()
-        writer.object { write(record, &$0) }
-        row.detail = writer.octets
-        // What is longer stands in pieces, all of it.
-        if isInRow(record.requestBody) { row.sent = record.requestBody.octets }
-        if isInRow(record.responseBody) { row.received = record.responseBody.octets }
+        row.isAnswerCached = record.isAnswerCached
         return row
     }
 
