@@ -33,3 +33,8 @@ package protocol RunningExchange: AnyObject, Sendable {
     /// What happened so far.
     var report: ExchangeReport { get }
 }
+
+/// A request that its maker starts, once.
+package protocol StartedExchange: RunningExchange {
+    func start()
+}
