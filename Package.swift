@@ -141,8 +141,8 @@ let drivers: [Target] = [
     module(
         "Interception",
         [
-            "Names", "Lookup", "Trust", "Exchange", "Rules", "Platform", "IDNA", "Transport",
-            "Client", "Capture",
+            "Names", "Lookup", "Trust", "Exchange", "Caching", "Rules", "Platform", "IDNA",
+            "Transport", "Client", "Capture",
         ],
         c: ["System"]),
     module(

@@ -20,8 +20,8 @@ enum Delivery: Sendable {
     case file(DownloadFile)
 }
 
-/// One exchange of a task: a task has several when it answers challenges, or when its delegate changes
-/// a redirect. Late words of one that no longer counts are ignored.
+/// One exchange of a task: a task has several when it answers challenges, or when its delegate
+/// changes a redirect. Late words of one that no longer counts are ignored.
 final class Attempt: ExchangeObserver, @unchecked Sendable {
     // Safety: `buffer` is touched where the exchange's events come, one at a time, and is passed on
     // with the last of them; everything else is immutable.
@@ -57,6 +57,10 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
     }
 
     func exchange(received head: ResponseHead, report: ExchangeReport) {
+        if loading.failsUncached, report.hops.last?.cache?.outcome == .unsatisfied {
+            return loading.end(
+                with: LoadingFault.cacheOnly.urlError(URL(string: head.url.description)))
+        }
         if isWhole, let count = ResponseWriting.bodyOctets(head) {
             buffer.reserveCapacity(Int(min(count, Attempt.mostReservedOctets)))
         }
@@ -102,7 +106,7 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
 
     /// The most that is set aside because of a length that a server states.
     ///
-    /// Because: a body of this size fits where an application wants it whole; what is larger grows as it
-    /// comes.
+    /// Because: a body of this size fits where an application wants it whole; what is larger grows
+    /// as it comes.
     private static let mostReservedOctets: Int64 = 268_435_456
 }

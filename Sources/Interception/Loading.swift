@@ -5,14 +5,14 @@ internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 
-/// One task being answered: takes the events of its exchanges from the transport's thread to the work
-/// queue, and the application's answers back.
+/// One task being answered: takes the events of its exchanges from the transport's thread to the
+/// work queue, and the application's answers back.
 ///
 /// Rules:
-/// 1. Everything that Foundation is told is told on the task's work queue; delegates are asked on the
-///    delegate queue.
-/// 2. After a stop nothing is told. While the task is suspended, or the application is asked something,
-///    events wait, and the sender with them.
+/// 1. Everything that Foundation is told is told on the task's work queue; delegates are asked on
+///    the delegate queue.
+/// 2. After a stop nothing is told. While the task is suspended, or the application is asked
+///    something, events wait, and the sender with them.
 /// 3. Exactly one end is told.
 /// 4. Only the exchange with the last number counts.
 final class Loading: @unchecked Sendable {
@@ -63,6 +63,8 @@ final class Loading: @unchecked Sendable {
     let installation: Installation
     var authentication: Authentication
     var isDone = false
+    /// What nothing kept may answer fails, instead of a 504.
+    let failsUncached: Bool
     let state: Locked<State>
     private let queue: WorkQueue
     private let cookies: SessionCookies
@@ -95,6 +97,7 @@ final class Loading: @unchecked Sendable {
             task, owner.request, configuration, cookies: cookies, toASCII: parts.toASCII)
         authentication = Authentication(
             storage: configuration.urlCredentialStorage, first: reading.request.head.url)
+        failsUncached = reading.failsUncached
         let now = clock.now()
         deadline =
             reading.request.limits.total.map { now.adding(milliseconds: $0.wholeMilliseconds) }
