@@ -10,6 +10,7 @@ struct ClientAssembly {
     var resolvers: ResolverArguments
     var overrides: [HostName: [IPAddress]] = [:]
     var trust = TrustPolicy()
+    var cache: OfflineCacheSettings?
     /// For finding the addresses of resolvers.
     var patience: Duration
     let console: Console
@@ -19,6 +20,8 @@ struct ClientAssembly {
         var settings = HTTPDNSConfiguration()
         settings.overrides = overrides
         settings.trust = trust
+        settings.offlineCache = cache
+        if cache != nil { settings.report = { [console] in console.note($0) } }
         settings.resolverOptions = configuration.resolverOptions
         let deadline = SystemMonotonicClock().now().adding(
             milliseconds: Int64(patience / .milliseconds(1)))
