@@ -212,8 +212,8 @@ let testTargets: [Target] = [
     .executableTarget(
         name: "TestChild",
         dependencies: [
-            "HTTPDNSStore", "HTTPDNSLookup", "HTTPDNSPlatform", "HTTPDNSURLSession",
-            "TestSupport",
+            "HTTPDNSStore", "HTTPDNSCaching", "HTTPDNSExchange", "HTTPDNSLookup", "HTTPDNSPlatform",
+            "HTTPDNSURLSession", "TestSupport",
         ],
         path: "Tests/Child", swiftSettings: strict),
     tests("Core", library + ["!TestSupport"], exclude: ["Scenarios/Files"]),

@@ -76,9 +76,9 @@ extension Command {
             not to be. socks5 is told the address, which the resolver is asked for as ever. TLS is the
             origin's, through the proxy, and nothing is sent before the origin has proved itself.
 
-            --cache DIR keeps responses by RFC 9111, for the next call, and without a network. Plain http is not
-            kept without --cache-http: nobody proved anything there. A request that nothing kept may answer
-            with --cache-mode only ends with not_kept.
+            --cache DIR keeps responses by RFC 9111, for the next call, and without a network. Plain
+            http is not kept without --cache-http: nobody proved anything there. A request that nothing
+            kept may answer ends with not_kept where --cache-mode is only.
 
             Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
             from the start of that hop, total from the start of all.
