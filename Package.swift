@@ -148,8 +148,8 @@ let drivers: [Target] = [
     module(
         "Interception",
         [
-            "Names", "Lookup", "Trust", "Exchange", "Rules", "Platform", "IDNA", "Transport",
-            "Client", "Capture",
+            "Names", "Lookup", "Trust", "Exchange", "Caching", "Rules", "Platform", "IDNA",
+            "Transport", "Client", "Capture",
         ],
         c: ["System"]),
     module(
@@ -218,8 +218,8 @@ let testTargets: [Target] = [
     .executableTarget(
         name: "TestChild",
         dependencies: [
-            "HTTPDNSStore", "HTTPDNSLookup", "HTTPDNSPlatform", "HTTPDNSURLSession",
-            "TestSupport",
+            "HTTPDNSStore", "HTTPDNSCaching", "HTTPDNSExchange", "HTTPDNSLookup", "HTTPDNSPlatform",
+            "HTTPDNSURLSession", "TestSupport",
         ],
         path: "Tests/Child", swiftSettings: strict),
     tests("Core", library + ["!TestSupport"], exclude: ["Scenarios/Files"]),

@@ -36,7 +36,8 @@ extension Command {
             .timeout,
             .json,
             .verbose, .config,
-        ] + OptionRule.fetchProxy + OptionRule.fetchTrust + ResolverArguments.options,
+        ] + OptionRule.fetchProxy + OptionRule.fetchCache + OptionRule.fetchTrust
+            + ResolverArguments.options,
         details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
@@ -88,6 +89,10 @@ extension Command {
             not to be. socks5 is told the address, which the resolver is asked for as ever. TLS is the
             origin's, through the proxy, and nothing is sent before the origin has proved itself.
 
+            --cache DIR keeps responses by RFC 9111, for the next call, and without a network. Plain
+            http is not kept without --cache-http: nobody proved anything there. A request that nothing
+            kept may answer ends with not_kept where --cache-mode is only.
+
             Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
             from the start of that hop, total from the start of all.
 
@@ -101,6 +106,7 @@ extension Command {
               httpdns fetch https://shop.example/ --repeat 500 --parallel 16
               httpdns fetch https://shop.example/ --capture traffic.sqlite
               httpdns fetch https://shop.example/ --proxy socks5h://127.0.0.1:9050 --verbose
+              httpdns fetch https://shop.example/ --cache cache --cache-mode only
               httpdns fetch https://api.example/v1 -d '{"a":1}' -H 'Content-Type: application/json'
 
             error.code with --json, besides those of lookup and of the verdict (wrong_name,

@@ -11,6 +11,7 @@ struct ClientAssembly {
     var resolvers: ResolverArguments
     var overrides: [HostName: [IPAddress]] = [:]
     var trust = TrustPolicy()
+    var cache: OfflineCacheSettings?
     /// For finding the addresses of resolvers.
     var patience: Duration
     let console: Console
@@ -23,6 +24,8 @@ struct ClientAssembly {
         settings.overrides = overrides
         settings.trust = trust
         settings.capture = capture
+        settings.offlineCache = cache
+        if cache != nil { settings.report = { [console] in console.note($0) } }
         settings.resolverOptions = configuration.resolverOptions
         let deadline = SystemMonotonicClock().now().adding(
             milliseconds: Int64(patience / .milliseconds(1)))
