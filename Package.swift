@@ -230,7 +230,7 @@ let testTargets: [Target] = [
         library + [
             "Interception", "URLSession", "ForwardProxy", "CLI", "PinLab", "!TestSupport",
             "!TestChild", "!HTTPDNSCommand",
-        ]),
+        ], c: ["System"]),
     tests(
         "Diagnosis",
         library + ["CLI", "PinLab", "!TestSupport", "!TestChild", "!HTTPDNSCommand"]),
