@@ -128,7 +128,8 @@ import Testing
     @Test func `a server that changes its certificate is found out after its address failed once`()
         async throws
     {
-        let first = try server(try sound())
+        // A port of one's choice can be taken again at once; one that the system gave cannot.
+        let first = try server(try sound(), port: try closedPort(address: LabAddress.ipv4))
         let lab = try ProxyLab(["bank.example.test": ["127.0.0.1"]], root: root)
         #expect(try await curl(lab, first.port).status == 0)
         first.stop()
@@ -159,20 +160,19 @@ import Testing
     }
 
     @Test func `a port without TLS is tunnelled to only if it was named`() async throws {
-        let server = try LabServer { _ in .text("plain") }
-        try server.start()
-        defer { server.stop() }
-        let url = "http://bank.example.test:\(server.port)/"
-        let strict = try ProxyLab(["bank.example.test": ["127.0.0.1"]], root: root)
+        let nginx = try await NginxServer.shared()
+        let url = "http://shop.example.test:\(nginx.plain)/"
+        let strict = try ProxyLab(NginxServer.hosts, root: root)
         let refused = try await strict.curl(["--proxytunnel", url])
         #expect(refused.status != 0)
         let reasons = await strict.ended(1).map(\.reason)
-        #expect(reasons == ["handshake_failed"], "\(reasons) \(refused.errorText)")
-        let lab = try ProxyLab(["bank.example.test": ["127.0.0.1"]], root: root) {
-            $0.unprovenPorts = [server.port]
+        #expect(reasons == ["handshake_failed"], "\(refused.errorText)")
+        #expect(strict.records.first?.message?.contains("--unproven-port") == true)
+        let lab = try ProxyLab(NginxServer.hosts, root: root) {
+            $0.unprovenPorts = [nginx.plain]
         }
         let allowed = try await lab.curl(["--proxytunnel", url])
-        #expect(allowed.outputText == "plain", "\(allowed.errorText)")
+        #expect(allowed.outputText == "hello from shop.example.test\n", "\(allowed.errorText)")
         #expect(await lab.ended(1).map(\.peer) == [nil])
     }
 
