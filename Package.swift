@@ -234,7 +234,7 @@ let testTargets: [Target] = [
         library + [
             "Interception", "URLSession", "ForwardProxy", "CLI", "PinLab", "!TestSupport",
             "!TestChild", "!HTTPDNSCommand",
-        ]),
+        ], c: ["System"]),
     // The resolver tier of docs/fleet.md.
     .target(
         name: "FleetLab",
