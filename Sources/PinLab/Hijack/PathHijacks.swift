@@ -1,0 +1,132 @@
+internal import HTTPDNSNames
+
+// What stands between a client and the right address.
+extension HijackScenario {
+    static let paths: [HijackScenario] = [
+        HijackScenario(
+            "captive-portal", .path,
+            HijackWords(
+                "every name leads to the portal until somebody logs in; nothing else gets out",
+                seen: "hotels, trains, airports",
+                duty: "refuse the portal; nothing is reachable before the log-in"),
+            HijackFinding(.captivePortal)
+        ) { (world) throws(LabError) in
+            world.truly([world.address(.dead)])
+            let portal = world.address(.liar)
+            try world.liar(
+                portal, identity: try TestAuthority.selfSigned(["portal.invalid"]))
+            world.portal(.redirect(to: "http://portal.invalid/login"))
+            try world.resolver { $0.answer([portal], ttlSeconds: 1) }
+            // Also what is proved does not get out.
+            try world.honest(fault: .closesUnanswered)
+            world.steps(alone: .refused, together: .refused)
+        },
+        HijackScenario(
+            "tls-interception", .path,
+            HijackWords(
+                "who stands at the right address ends TLS with a certificate of his own authority",
+                seen: "companies, schools, virus scanners, some states",
+                duty: "refuse: the authority is not one that the client knows"),
+            HijackFinding(.tlsIntercepted)
+        ) { (world) throws(LabError) in
+            let host = world.host.description
+            try intercepts(
+                world, try world.cast.interceptor.leaf([.dns(host)], commonName: host))
+        },
+        HijackScenario(
+            "tls-interception-other-name", .path,
+            HijackWords(
+                "who stands at the right address shows a sound certificate for another name",
+                seen: "block pages, and load balancers that were given the wrong address",
+                duty: "refuse: it proves somebody else"), HijackFinding(.tlsIntercepted)
+        ) { (world) throws(LabError) in
+            try intercepts(world, try world.leaf(["block-page.hijack.test"]))
+        },
+        filter(
+            "sni-filter-reset", "a box on the way resets what names the host in its first message",
+            .resets),
+        filter(
+            "sni-filter-timeout", "a box on the way swallows what names the host in its first message",
+            .swallows),
+        HijackScenario(
+            "address-blocked", .path,
+            HijackWords(
+                "the right address cannot be reached from here",
+                seen: "addresses that a router drops, whatever name leads to them",
+                duty: "fail: another address would be needed"), HijackFinding(.addressBlocked)
+        ) { (world) throws(LabError) in
+            try world.begin()
+            try world.leave(.origin)
+            try world.resolver(saying: [world.address(.origin)])
+            world.steps(alone: .refused, together: .refused)
+        },
+    ]
+
+    private static func intercepts(
+        _ world: HijackWorld, _ identity: TestIdentity
+    ) throws(LabError) {
+        world.truly([world.address(.origin)])
+        try world.liar(world.address(.origin), identity: identity)
+        try world.honest()
+        try world.resolver(saying: [world.address(.origin)])
+        world.steps(alone: .refused, together: .refused)
+    }
+
+    private static func filter(
+        _ name: String, _ deed: String, _ what: NameFilter.Deed
+    ) -> HijackScenario {
+        var scenario = HijackScenario(
+            name, .path,
+            HijackWords(
+                deed, seen: "national firewalls; filters of access providers",
+                duty: "fail: no address helps, and nothing is sent"),
+            HijackFinding(.sniFiltered)
+        ) { (world) throws(LabError) in
+            world.truly([world.address(.origin)])
+            let origin = try world.origin(.hidden)
+            let filter = try NameFilter(
+                to: origin, at: world.address(.origin), port: origin.port,
+                hides: world.host.description, deed: what)
+            try world.add(
+                HijackPart(
+                    start: { () throws(LabError) in try filter.start() }, stop: { filter.stop() },
+                    contacts: { filter.names.count },
+                    drain: { _ = filter.awaitConnectionsEnded() }))
+            try world.honest()
+            try world.resolver(saying: [world.address(.origin)])
+            world.steps(alone: .refused, together: .refused)
+        }
+        scenario.isStall = what == .swallows
+        return scenario
+    }
+}
+
+// The client's own machine.
+extension HijackScenario {
+    static let clocks: [HijackScenario] = [
+        clock("clock-behind", "behind", shift: year),
+        clock("clock-ahead", "ahead", shift: -year),
+    ]
+
+    private static func clock(
+        _ name: String, _ words: String, shift: Int64
+    ) -> HijackScenario {
+        HijackScenario(
+            name, .machine,
+            HijackWords(
+                "the client's clock is a year \(words): nobody's certificate is valid by it",
+                seen: "boards without a battery, virtual machines that slept",
+                duty: "refuse: without the time nobody can prove a name"),
+            HijackFinding(.inconclusive)
+        ) { (world) throws(LabError) in
+            // Instead of this machine's clock, which is everybody's, all others are moved.
+            world.shift(seconds: shift)
+            try world.begin()
+            try world.resolver(saying: [world.address(.origin)])
+            world.steps(alone: .refused, together: .refused)
+        }
+    }
+
+    /// 365 days.
+    private static let year: Int64 = 31_536_000
+}
