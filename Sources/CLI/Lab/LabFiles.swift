@@ -44,7 +44,7 @@ final class LabFiles: Sendable {
     /// - Throws: ``CommandFault``.
     func write(configuration stage: HijackStage) throws(CommandFault) -> String {
         let name = HijackCommand.configurationFile(of: stage.scenario)
-        try write(name, stage.target.configuration)
+        try write(name, stage.target.configuration(authorityFile: authority))
         return path + "/" + name
     }
 

@@ -131,7 +131,7 @@ extension HijackScenario {
                 "the network's resolver " + deed,
                 seen: "filters of access providers, companies, families",
                 duty: "fail with it alone; reach the origin by a proved resolver"),
-            HijackFinding(.dnsHijacked, ["blocked"])
+            HijackFinding(.dnsHijacked, ["blocked"]), [.meetsNobody]
         ) { (world) throws(LabError) in
             try world.begin()
             let host = world.host.description

@@ -42,7 +42,7 @@ extension HijackScenario {
             HijackWords(
                 "the origin's own certificate has run out, whoever is asked for the address",
                 seen: "a renewal that was forgotten", duty: "refuse: nobody proves the name"),
-            HijackFinding(.originBroken)
+            HijackFinding(.originBroken), [.provesNothing]
         ) { (world) throws(LabError) in
             world.truly([world.address(.origin)])
             try world.origin(
@@ -59,11 +59,11 @@ extension HijackScenario {
         // That servers on this machine are silent says little of its network.
         var finding = HijackFinding(.inconclusive)
         finding.alternatives = [.offline]
-        var scenario = HijackScenario(
+        return HijackScenario(
             "offline", .none,
             HijackWords(
                 "nobody answers, nowhere", seen: "a cable that is out, a radio that is off",
-                duty: "fail, and in time"), finding
+                duty: "fail, and in time"), finding, [.silent, .meetsNobody]
         ) { (world) throws(LabError) in
             // Ports that were free a moment ago, at an address that nobody uses.
             let place = world.address(.dead)
@@ -72,14 +72,12 @@ extension HijackScenario {
             }
             let port = free.port
             free.stop()
-            world.answersTo(HijackSource(.datagram, place, port)) { [] }
+            world.answersTo(HijackSource(.datagram, place, port)) { _ in [] }
             world.trusts(
                 HijackSource(
                     .doh, place, port, url: "https://\(place.uriText):\(port)/dns-query",
                     isProven: true))
             world.steps(alone: .refused, together: .refused)
         }
-        scenario.isSilent = true
-        return scenario
     }
 }

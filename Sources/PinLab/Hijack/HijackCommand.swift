@@ -63,8 +63,11 @@ public struct HijackCommand: HijackClient {
 
     /// Why the hijack would say nothing about this program; nil: it is to be played.
     public func excuse(for scenario: HijackScenario) -> String? {
-        let asksOnlyDNS = !has("{ip}") && !asksTrusted
-        guard scenario.layer == .service, asksOnlyDNS else { return nil }
+        let asksNetwork = has("{resolver}") || has("{resolverip}") || has("{config}")
+        if scenario.traits.contains(.meetsNobody), !asksNetwork, !asksTrusted {
+            return "it is told addresses, and there is nobody at those that it would be told"
+        }
+        guard scenario.layer == .service, !has("{ip}"), !asksTrusted else { return nil }
         return "it asks DNS, not an HTTP-DNS service; {ip} is what that would have said"
     }
 
@@ -76,7 +79,7 @@ public struct HijackCommand: HijackClient {
             let step = stage.lastStep(trusted: asksTrusted)
             play.firstStep = step
             try stage.begin(step)
-            let target = stage.target
+            let target = stage.target(of: stage.steps[step])
             let configuration = try configuration(target, stage.scenario)
             defer { if let configuration { unlink(configuration) } }
             let child = LabChild(
@@ -125,7 +128,7 @@ public struct HijackCommand: HijackClient {
         guard has("{config}"), let folder else { return nil }
         let path = folder + "/" + HijackCommand.configurationFile(of: scenario)
         do throws(FileFault) {
-            try ReplacedFile.replace(path, with: Array(target.configuration.utf8))
+            try ReplacedFile.replace(path, with: Array(target.configuration(authorityFile: authorityFile).utf8))
         } catch { throw .notWritten(path: path, code: 0) }
         return path
     }

@@ -36,10 +36,7 @@ struct HijackJudge {
     let seen: HijackTally
     let genuine: String
     let forged: String
-    /// Whether nobody is there to be spoken to.
-    let isSilent: Bool
-    /// Whether it ends only by waiting.
-    var isStall = false
+    var traits: Set<HijackScenario.Trait> = []
 
     func grade(_ outcome: HijackOutcome) -> LabGrade {
         switch outcome {
@@ -58,7 +55,10 @@ struct HijackJudge {
                     ? "the request was sent to a liar, too"
                     : HijackJudge.wrongContent + ": its request went to a liar")
         }
-        if text.contains(genuine) || seen.originRequests > 0 { return .passed }
+        if text.contains(genuine) || seen.originRequests > 0 {
+            return traits.contains(.provesNothing)
+                ? .missed("it took content of who proved nothing") : .passed
+        }
         return seen.contacts == 0
             ? .missed("not run: it never connected") : .missed("content, but of nobody")
     }
@@ -68,7 +68,7 @@ struct HijackJudge {
             return .missed("it crashed: \(reason)")
         }
         if seen.leakedOctets > 0 { return .missed("refused late: the request was sent to a liar") }
-        if seen.contacts == 0, !isSilent { return .missed("not run: it asked nobody") }
+        if isNotRun { return .missed("not run: it asked nobody") }
         if step.expected == .genuine {
             return .missed(
                 "refused" + (reason.map { " (\($0))" } ?? "") + ": the origin can be reached")
@@ -78,10 +78,12 @@ struct HijackJudge {
 
     private var timedOut: LabGrade {
         if seen.leakedOctets > 0 { return .missed("the request was sent to a liar") }
-        if seen.contacts == 0, !isSilent { return .missed("not run: it asked nobody") }
-        let mayWait = step.expected == .refused && (isSilent || isStall)
+        if isNotRun { return .missed("not run: it asked nobody") }
+        let mayWait = step.expected == .refused && !traits.isDisjoint(with: [.silent, .stall])
         return mayWait ? .passed : .missed("hung: it had to be stopped")
     }
+
+    private var isNotRun: Bool { seen.contacts == 0 && !traits.contains(.silent) }
 
     /// How the worst begins.
     static let wrongContent = "WRONG CONTENT"

@@ -19,10 +19,7 @@ public struct HijackScenario: Sendable, Identifiable {
     public let finding: HijackFinding
     /// What a client has to do, and why.
     public let duty: String
-    /// Whether nobody is there who could be spoken to.
-    var isSilent = false
-    /// Whether the end only comes by waiting.
-    public internal(set) var isStall = false
+    let traits: Set<Trait>
     /// Builds it.
     let setting: Setting
 
@@ -37,7 +34,7 @@ public struct HijackScenario: Sendable, Identifiable {
 
     init(
         _ name: String, _ layer: HijackLayer, _ words: HijackWords, _ finding: HijackFinding,
-        setting: @escaping Setting
+        _ traits: Set<Trait> = [], setting: @escaping Setting
     ) {
         self.name = name
         self.layer = layer
@@ -45,8 +42,24 @@ public struct HijackScenario: Sendable, Identifiable {
         seen = words.seen
         duty = words.duty
         self.finding = finding
+        self.traits = traits
         self.setting = setting
     }
+
+    /// What grading has to know.
+    enum Trait: Sendable, Hashable {
+        /// Nobody is there who could be spoken to.
+        case silent
+        /// There is nobody at the addresses that the network's resolver tells, if it tells any.
+        case meetsNobody
+        /// Even the origin proves nothing: content from there is none to be content with.
+        case provesNothing
+        /// The end only comes by waiting.
+        case stall
+    }
+
+    /// Whether a refusal takes as long as the client waits: give it less time.
+    public var isStall: Bool { traits.contains(.stall) }
 
     /// The scenario of that name.
     ///

@@ -70,12 +70,25 @@ public final class HijackStage: Sendable {
     /// What a client needs to know: it may change with a step.
     public var target: HijackTarget { world.target }
 
+    /// The same as it is for one step, whose name may be another.
+    public func target(of step: HijackStep) -> HijackTarget {
+        var target = target
+        guard step.host != target.host else { return target }
+        target.url = step.url
+        target.host = step.host
+        target.told = world.told(step.host)
+        return target
+    }
+
     /// The step for a client that is run once: the last one whose resolvers it asks.
     ///
     /// - Parameter trusted: Whether it asks who is proved.
     public func lastStep(trusted: Bool) -> Int {
+        let network = Set(world.target.resolvers)
         let fitting = steps.indices.filter { index in
-            steps[index].resolvers.contains(where: \.isProven) == trusted
+            let resolvers = steps[index].resolvers
+            return trusted
+                ? resolvers.contains(where: \.isProven) : network.isSuperset(of: resolvers)
         }
         return fitting.last ?? max(0, steps.count - 1)
     }
@@ -117,7 +130,7 @@ public final class HijackStage: Sendable {
                 number + 1 < play.outcomes.count ? tallies[index + 1] ?? last : last
             let grade = HijackJudge(
                 step: steps[index], seen: after - before, genuine: world.genuine,
-                forged: world.forged, isSilent: scenario.isSilent, isStall: scenario.isStall
+                forged: world.forged, traits: scenario.traits
             ).grade(outcome)
             guard grade == .passed else { return grade.in(step: index, of: steps) }
         }

@@ -86,12 +86,14 @@ extension HijackTarget {
     /// A configuration file of the tool `httpdns`: who is trusted, then the resolvers of the network.
     ///
     /// It holds the key of a service, so that none but its owner may read it.
-    public var configuration: String {
+    ///
+    /// - Parameter authorityFile: Where ``authorityPEM`` was written.
+    public func configuration(authorityFile: String) -> String {
         var names: [String] = []
         var list: [JSONValue] = []
         for source in trusted + resolvers where !names.contains(source.text) {
             names.append(source.text)
-            list.append(source.configured)
+            list.append(source.configured(authorityFile))
         }
         return String(decoding: JSONWriter.octets(["resolvers": .array(list)]), as: UTF8.self)
             + "\n"
@@ -99,9 +101,13 @@ extension HijackTarget {
 }
 
 extension HijackSource {
-    fileprivate var configured: JSONValue {
-        guard case .provider(let name) = form, let url else { return .string(text) }
+    fileprivate func configured(_ authorityFile: String) -> JSONValue {
         var object = JSONObject()
+        guard case .provider(let name) = form, let url else {
+            object["resolver"] = .string(text)
+            if isProven { object["cacert"] = .string(authorityFile) }
+            return .object(object)
+        }
         object["resolver"] = .string(name)
         object["endpoint"] = .string(url)
         if let account { object["account"] = .string(account) }
@@ -114,6 +120,8 @@ extension HijackSource {
 public struct HijackStep: Sendable, Hashable {
     /// What is asked for.
     public let url: String
+    /// Whom the client means.
+    public let host: String
     /// Whom the client asks, in this order, and nobody else.
     public let resolvers: [HijackSource]
     /// Whether it is a client that knows nothing of the steps before.

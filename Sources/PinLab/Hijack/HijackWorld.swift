@@ -1,3 +1,4 @@
+internal import CHTTPDNSSystem
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 internal import HTTPDNSWire
@@ -70,7 +71,7 @@ final class HijackWorld: Sendable {
         var resolvers: [HijackSource] = []
         var trusted: [HijackSource] = []
         var vacant: HijackSource?
-        var told: @Sendable () -> [IPAddress] = { [] }
+        var told: @Sendable (WireName) -> [IPAddress] = { _ in [] }
         var probe: LabServer?
         var portal: LabResponse?
         var steps: [HijackPlannedStep] = []
@@ -150,7 +151,12 @@ extension HijackWorld {
         _ handler: @escaping @Sendable (LabRequest) -> LabResponse
     ) throws(LabError) -> LabServer {
         let port: Port
-        if let known = self.port { port = known } else { port = try HijackWorld.freePort(at: address) }
+        if let known = self.port {
+            port = known
+            try awaitFree(address, port)
+        } else {
+            port = try HijackWorld.freePort(at: address)
+        }
         let server = try LabServer(
             address: address, port: port, security: .tls(identity, byName: byName),
             handler: handler)
@@ -158,6 +164,23 @@ extension HijackWorld {
         try add(server)
         return server
     }
+
+    /// What another server had a moment ago may be held a little longer, by a process that is being
+    /// started just now and has not yet let go of what it inherited. Before the start another world is
+    /// drawn instead.
+    private func awaitFree(_ address: IPAddress, _ port: Port) throws(LabError) {
+        guard state.withLock({ $0.isStarted }) else { return }
+        for _ in 0..<HijackWorld.reclaims {
+            if (try? Descriptor.bound(stream: true, address: address, port: port.number)) != nil {
+                return
+            }
+            _ = poll(nil, 0, HijackWorld.reclaimPause)
+        }
+    }
+
+    /// Because: to start a process takes milliseconds, on a loaded machine a second; five in all.
+    private static let reclaims = 250
+    private static let reclaimPause: Int32 = 20
 
     /// Given back at once, and then taken by its number: only so can another server have it a moment
     /// later, when the first has left and its connections are still being forgotten.
@@ -239,8 +262,7 @@ extension HijackWorld {
     @discardableResult
     func resolver(_ zone: @escaping LabDNSServer.Zone) throws(LabError) -> HijackSource {
         let source = try dns(.resolver, zone)
-        let name = WireName(host)
-        answersTo(source) {
+        answersTo(source) { name in
             zone(LabQuestion(name: name, type: .a, isTCP: false)).believed(of: .ipv4)
                 + zone(LabQuestion(name: name, type: .aaaa, isTCP: false)).believed(of: .ipv6)
         }
@@ -249,7 +271,7 @@ extension HijackWorld {
 
     /// Who answers on this network, and what.
     func answersTo(
-        _ source: HijackSource, _ told: @escaping @Sendable () -> [IPAddress]
+        _ source: HijackSource, _ told: @escaping @Sendable (WireName) -> [IPAddress]
     ) {
         state.withLock { state in
             state.resolvers.append(source)
@@ -341,7 +363,7 @@ extension HijackWorld {
         after change: (@Sendable (HijackWorld) throws(LabError) -> Void)? = nil
     ) {
         let step = HijackStep(
-            url: url(host: host), resolvers: resolvers, isNewClient: !goesOn, expected: expected,
+            url: url(host: host), host: host ?? self.host.description, resolvers: resolvers, isNewClient: !goesOn, expected: expected,
             aim: aim)
         state.withLock { $0.steps.append(HijackPlannedStep(step: step, change: change)) }
     }
@@ -395,10 +417,16 @@ extension HijackWorld {
         let probe = state.probe.map { $0.url(host: $0.address.uriText, path: "/generate_204") }
         return HijackTarget(
             url: url(), host: host.description, port: port, authorityPEM: cast.root.certificatePEM,
-            resolvers: state.resolvers, trusted: state.trusted, told: state.told(),
+            resolvers: state.resolvers, trusted: state.trusted, told: state.told(WireName(host)),
             vacantDNS: state.vacant
                 ?? HijackSource(.datagram, address(.vacant), source?.port ?? port),
             probeURL: probe ?? "", genuine: genuine, forged: forged)
+    }
+
+    /// What the network's resolver says of a name.
+    func told(_ name: String) -> [IPAddress] {
+        guard let name = try? HostName(name) else { return [] }
+        return state.withLock { $0.told }(WireName(name))
     }
 
     /// What was seen until now.

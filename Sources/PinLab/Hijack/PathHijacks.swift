@@ -53,7 +53,8 @@ extension HijackScenario {
             HijackWords(
                 "the right address cannot be reached from here",
                 seen: "addresses that a router drops, whatever name leads to them",
-                duty: "fail: another address would be needed"), HijackFinding(.addressBlocked)
+                duty: "fail: another address would be needed"), HijackFinding(.addressBlocked),
+            [.meetsNobody]
         ) { (world) throws(LabError) in
             try world.begin()
             try world.leave(.origin)
@@ -75,12 +76,12 @@ extension HijackScenario {
     private static func filter(
         _ name: String, _ deed: String, _ what: NameFilter.Deed
     ) -> HijackScenario {
-        var scenario = HijackScenario(
+        HijackScenario(
             name, .path,
             HijackWords(
                 deed, seen: "national firewalls; filters of access providers",
                 duty: "fail: no address helps, and nothing is sent"),
-            HijackFinding(.sniFiltered)
+            HijackFinding(.sniFiltered), what == .swallows ? [.stall] : []
         ) { (world) throws(LabError) in
             world.truly([world.address(.origin)])
             let origin = try world.origin(.hidden)
@@ -96,8 +97,6 @@ extension HijackScenario {
             try world.resolver(saying: [world.address(.origin)])
             world.steps(alone: .refused, together: .refused)
         }
-        scenario.isStall = what == .swallows
-        return scenario
     }
 }
 
@@ -117,7 +116,7 @@ extension HijackScenario {
                 "the client's clock is a year \(words): nobody's certificate is valid by it",
                 seen: "boards without a battery, virtual machines that slept",
                 duty: "refuse: without the time nobody can prove a name"),
-            HijackFinding(.inconclusive)
+            HijackFinding(.inconclusive), [.provesNothing]
         ) { (world) throws(LabError) in
             // Instead of this machine's clock, which is everybody's, all others are moved.
             world.shift(seconds: shift)

@@ -19,7 +19,7 @@ extension HijackScenario {
                 address: world.address(.service), settings: world.settings(world.truth))
             service.misbehave(.lies([liar]))
             try world.add(service)
-            world.answersTo(.free(service)) { [liar] }
+            world.answersTo(.free(service)) { _ in [liar] }
             world.steps(alone: .refused)
         },
         HijackScenario(
@@ -39,7 +39,7 @@ extension HijackScenario {
             let answer = tape.answer
             let player = try LabServer(address: world.address(.service)) { _ in answer }
             try world.add(player)
-            world.answersTo(tape.source(at: player)) { [old] }
+            world.answersTo(tape.source(at: player)) { _ in [old] }
             world.steps(alone: .refused)
         },
         HijackScenario(
@@ -54,10 +54,10 @@ extension HijackScenario {
             service.misbehave(.closesUnanswered)
             try world.add(service)
             let told = world.address(.origin)
-            world.answersTo(.free(service)) { [told] }
+            world.answersTo(.free(service)) { _ in [told] }
             let next = try world.dns(.resolver) { world.truth.answer($0) }
             let provider = world.sources.resolvers
-            world.answersTo(next) { [told] }
+            world.answersTo(next) { _ in [told] }
             world.step("the service alone", .refused, of: provider)
             world.step("with the network's resolver", .genuine, of: provider + [next])
             world.step("with a proved resolver", .genuine, of: provider + world.sources.trusted)
