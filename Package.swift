@@ -149,8 +149,7 @@ let drivers: [Target] = [
         "Evidence",
         [
             "Names", "Wire", "Lookup", "Trust", "Exchange", "Diagnosis", "Platform",
-            "OpenSSLTrust", "Transport", "SecureStream", "Datagram", "DoH", "DoT", "Vendor",
-            "System", "Static", "Profiles",
+            "PublicSuffix", "OpenSSLTrust", "Digest", "Transport", "Datagram", "System", "Static",
         ]),
 ]
 
