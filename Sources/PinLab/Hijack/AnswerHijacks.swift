@@ -10,7 +10,8 @@ extension HijackScenario {
             HijackWords(
                 "the network's resolver tells an address of its own for the name",
                 seen: "resolvers of access providers, poisoned caches, malware in routers",
-                duty: "refuse the server, which cannot prove the name; reach the origin by a proved resolver"
+                duty:
+                    "refuse who cannot prove the name; reach the origin by a proved resolver"
             ), HijackFinding(.dnsHijacked, ["rewritten"])
         ) { (world) throws(LabError) in
             try world.begin()
@@ -81,8 +82,8 @@ extension HijackScenario {
         interception,
     ]
 
-    /// Whatever is sent to the port of DNS over UDP is answered by somebody on the way, whomever it is for;
-    /// TCP is let through.
+    /// Whatever is sent to the port of DNS over UDP is answered by somebody on the way, whomever it is
+    /// for; TCP is let through.
     private static let interception = HijackScenario(
         "port-53-interception", .dns,
         HijackWords(

@@ -1,12 +1,12 @@
 /// The first message of a TLS client, as far as a filter reads it: the server name.
 ///
 /// Source: RFC 8446 §4.1.2, §5.1; RFC 6066 §3. Every octet is checked against the end of its part.
-struct ClientHello: Sendable, Hashable {
+package struct ClientHello: Sendable, Hashable {
     /// In lower case; nil: none was sent.
-    let serverName: String?
+    package let serverName: String?
 
     /// What can be said after these octets.
-    enum Reading: Sendable, Hashable {
+    package enum Reading: Sendable, Hashable {
         /// More octets are needed.
         case unfinished
         case read(ClientHello)
@@ -15,7 +15,7 @@ struct ClientHello: Sendable, Hashable {
     }
 
     /// Reads the records at the start of a connection.
-    static func reading(_ octets: [UInt8]) -> Reading {
+    package static func reading(_ octets: [UInt8]) -> Reading {
         var message: [UInt8] = []
         var rest = octets[...]
         while true {
@@ -78,7 +78,7 @@ struct ClientHello: Sendable, Hashable {
         return nil
     }
 
-    /// Because: the largest that clients send, with post-quantum keys and many tickets, have some 10 KiB.
+    /// Because: the largest that clients send, with post-quantum keys and tickets, have some 10 KiB.
     private static let mostOctets = 65_536
 }
 

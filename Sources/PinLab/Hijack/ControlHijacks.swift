@@ -52,6 +52,19 @@ extension HijackScenario {
             try world.resolver(saying: [world.address(.origin)])
             world.steps(alone: .refused, together: .refused)
         },
+        HijackScenario(
+            "origin-wrong-name", .none,
+            HijackWords(
+                "the origin shows a sound certificate for another name, whatever it is asked",
+                seen: "a site that was set up wrong, or that has moved to a shared server",
+                duty: "refuse: it proves somebody else"), HijackFinding(.originBroken)
+        ) { (world) throws(LabError) in
+            world.truly([world.address(.origin)])
+            try world.liar(world.address(.origin), identity: try world.neighbour())
+            try world.honest()
+            try world.resolver(saying: [world.address(.origin)])
+            world.steps(alone: .refused, together: .refused)
+        },
         offline,
     ]
 

@@ -83,7 +83,8 @@ public struct HijackCommand: HijackClient {
             let configuration = try configuration(target, stage.scenario)
             defer { if let configuration { unlink(configuration) } }
             let child = LabChild(
-                words: filled(target, configuration: configuration), environment: LabCommand.environment(),
+                words: filled(target, configuration: configuration),
+                environment: LabCommand.environment(),
                 timeoutMilliseconds: stage.scenario.isStall
                     ? min(timeoutMilliseconds, HijackCommand.stallMilliseconds)
                     : timeoutMilliseconds)
@@ -128,7 +129,8 @@ public struct HijackCommand: HijackClient {
         guard has("{config}"), let folder else { return nil }
         let path = folder + "/" + HijackCommand.configurationFile(of: scenario)
         do throws(FileFault) {
-            try ReplacedFile.replace(path, with: Array(target.configuration(authorityFile: authorityFile).utf8))
+            try ReplacedFile.replace(
+                path, with: Array(target.configuration(authorityFile: authorityFile).utf8))
         } catch { throw .notWritten(path: path, code: 0) }
         return path
     }

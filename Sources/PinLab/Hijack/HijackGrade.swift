@@ -47,7 +47,9 @@ struct HijackJudge {
     }
 
     private func content(_ text: String) -> LabGrade {
-        if text.contains(forged) { return .missed(HijackJudge.wrongContent + ": it took a liar's answer") }
+        if text.contains(forged) {
+            return .missed(HijackJudge.wrongContent + ": it took a liar's answer")
+        }
         // What a client prints may be anything; what a liar received is sure.
         if seen.leakedOctets > 0 {
             return .missed(

@@ -4,8 +4,8 @@ internal import HTTPDNSPlatform
 public protocol HijackClient: Sendable {
     /// Why the hijack would say nothing about this client; nil: it is to be played.
     func excuse(for scenario: HijackScenario) -> String?
-    /// Goes through the stage's steps, each begun by ``HijackStage/begin(_:)``. Called on a thread of its
-    /// own; may block.
+    /// Goes through the stage's steps, each begun by ``HijackStage/begin(_:)``. Called on a thread of
+    /// its own; may block.
     func play(_ stage: HijackStage) -> HijackPlay
 }
 

@@ -4,8 +4,8 @@
 ///     defer { stage.stop() }
 ///     // … a client asks stage.target.resolvers for stage.target.host, and goes to stage.target.url …
 ///
-/// Each has an origin with a certificate of the laboratory's authority, an honest resolver, and who lies:
-/// a resolver, a server, or what stands between. All of it is on loopback.
+/// Each has an origin with a certificate of the laboratory's authority, an honest resolver, and who
+/// lies: a resolver, a server, or what stands between. All of it is on loopback.
 public struct HijackScenario: Sendable, Identifiable {
     /// A stable name of lower-case words: `plain-poisoning`. It is also the first label of the host.
     public let name: String
@@ -132,8 +132,8 @@ public struct HijackFinding: Sendable, Hashable, CustomStringConvertible {
             ? verdict.rawValue : "\(verdict.rawValue) (\(ways.sorted().joined(separator: ", ")))"
     }
 
-    /// Whether what was found is what had to be: the same verdict, and one of the ways where any is asked
-    /// for.
+    /// Whether what was found is what had to be: the same verdict, and one of the ways where any is
+    /// asked for.
     public func isMet(by found: HijackFinding) -> Bool {
         if alternatives.contains(found.verdict) { return true }
         return verdict == found.verdict && (ways.isEmpty || !ways.isDisjoint(with: found.ways))

@@ -55,7 +55,8 @@ final class HijackWorld: Sendable {
     /// What the origin says, and what others say.
     let genuine: String
     let forged: String
-    /// When certificates are valid: another year than this machine's clock shows, where one is to be wrong.
+    /// When certificates are valid: another year than this machine's clock shows, where that is to be
+    /// wrong; nil: now.
     let validity: Locked<TestValidity?>
     private let state: Locked<State>
 
@@ -195,6 +196,18 @@ extension HijackWorld {
                 start: { () throws(LabError) in try server.start() }, stop: { server.stop() },
                 contacts: { server.record.connections },
                 drain: { _ = server.awaitConnectionsEnded() }))
+    }
+
+    /// A box at the origin's place, which lets pass what does not name the host.
+    func filter(_ origin: LabServer, _ deed: NameFilter.Deed) throws(LabError) {
+        let filter = try NameFilter(
+            to: origin, at: address(.origin), port: origin.port, hides: host.description,
+            deed: deed)
+        try add(
+            HijackPart(
+                start: { () throws(LabError) in try filter.start() }, stop: { filter.stop() },
+                contacts: { filter.names.count },
+                drain: { _ = filter.awaitConnectionsEnded() }))
     }
 
     /// Something that is part of the hijack; started at once where the others have been.
@@ -363,7 +376,8 @@ extension HijackWorld {
         after change: (@Sendable (HijackWorld) throws(LabError) -> Void)? = nil
     ) {
         let step = HijackStep(
-            url: url(host: host), host: host ?? self.host.description, resolvers: resolvers, isNewClient: !goesOn, expected: expected,
+            url: url(host: host), host: host ?? self.host.description, resolvers: resolvers,
+            isNewClient: !goesOn, expected: expected,
             aim: aim)
         state.withLock { $0.steps.append(HijackPlannedStep(step: step, change: change)) }
     }

@@ -12,11 +12,13 @@ internal import HTTPDNSPlatform
 /// It reads the server name of the ClientHello in clear, as such boxes do, and decrypts nothing.
 public final class NameFilter: Sendable {
     /// What it does to a connection that it does not like.
-    public enum Deed: Sendable, Hashable {
+    public enum Deed: Sendable {
         /// A reset, as from the server.
         case resets
         /// Nothing is answered any more.
         case swallows
+        /// It is led to another server.
+        case diverts(to: LabServer)
     }
 
     /// Where clients connect to.
@@ -123,15 +125,16 @@ private final class FilterCore: Sendable {
             switch deed {
             case .resets: stream.reset()
             case .swallows: stream.stayOpen()
+            case .diverts(let other): pass(octets, client, to: other)
             }
             return
         }
-        pass(octets, client)
+        pass(octets, client, to: origin)
     }
 
-    private func pass(_ first: [UInt8], _ client: Descriptor) {
-        let place = origin.address.octets
-        let raw = httpdns_socket_connecting(place, place.count, origin.port.number)
+    private func pass(_ first: [UInt8], _ client: Descriptor, to place: LabServer) {
+        let octets = place.address.octets
+        let raw = httpdns_socket_connecting(octets, octets.count, place.port.number)
         guard raw >= 0 else { return }
         let server = Descriptor(owning: raw)
         guard stop.wait(for: [(server.raw, Int32(POLLOUT))]) == .ready,

@@ -30,24 +30,37 @@ extension HijackScenario {
             HijackFinding(.tlsIntercepted)
         ) { (world) throws(LabError) in
             let host = world.host.description
-            try intercepts(
-                world, try world.cast.interceptor.leaf([.dns(host)], commonName: host))
+            world.truly([world.address(.origin)])
+            try world.liar(
+                world.address(.origin),
+                identity: try world.cast.interceptor.leaf([.dns(host)], commonName: host))
+            try world.honest()
+            try world.resolver(saying: [world.address(.origin)])
+            world.steps(alone: .refused, together: .refused)
         },
         HijackScenario(
             "tls-interception-other-name", .path,
             HijackWords(
-                "who stands at the right address shows a sound certificate for another name",
-                seen: "block pages, and load balancers that were given the wrong address",
+                "who names the host in the first message gets a sound certificate for another name",
+                seen: "block pages of access providers",
                 duty: "refuse: it proves somebody else"), HijackFinding(.tlsIntercepted)
         ) { (world) throws(LabError) in
-            try intercepts(world, try world.leaf(["block-page.hijack.test"]))
+            world.truly([world.address(.origin)])
+            let origin = try world.origin(.hidden)
+            let page = try world.liar(
+                world.address(.liar), identity: try world.leaf(["block-page.hijack.test"]))
+            try world.filter(origin, .diverts(to: page))
+            try world.honest()
+            try world.resolver(saying: [world.address(.origin)])
+            world.steps(alone: .refused, together: .refused)
         },
         filter(
             "sni-filter-reset", "a box on the way resets what names the host in its first message",
             .resets),
         filter(
-            "sni-filter-timeout", "a box on the way swallows what names the host in its first message",
-            .swallows),
+            "sni-filter-timeout",
+            "a box on the way swallows what names the host in its first message",
+            .swallows, [.stall]),
         HijackScenario(
             "address-blocked", .path,
             HijackWords(
@@ -63,36 +76,20 @@ extension HijackScenario {
         },
     ]
 
-    private static func intercepts(
-        _ world: HijackWorld, _ identity: TestIdentity
-    ) throws(LabError) {
-        world.truly([world.address(.origin)])
-        try world.liar(world.address(.origin), identity: identity)
-        try world.honest()
-        try world.resolver(saying: [world.address(.origin)])
-        world.steps(alone: .refused, together: .refused)
-    }
-
     private static func filter(
-        _ name: String, _ deed: String, _ what: NameFilter.Deed
+        _ name: String, _ deed: String, _ what: NameFilter.Deed,
+        _ traits: Set<Trait> = []
     ) -> HijackScenario {
         HijackScenario(
             name, .path,
             HijackWords(
                 deed, seen: "national firewalls; filters of access providers",
                 duty: "fail: no address helps, and nothing is sent"),
-            HijackFinding(.sniFiltered), what == .swallows ? [.stall] : []
+            HijackFinding(.sniFiltered), traits
         ) { (world) throws(LabError) in
             world.truly([world.address(.origin)])
             let origin = try world.origin(.hidden)
-            let filter = try NameFilter(
-                to: origin, at: world.address(.origin), port: origin.port,
-                hides: world.host.description, deed: what)
-            try world.add(
-                HijackPart(
-                    start: { () throws(LabError) in try filter.start() }, stop: { filter.stop() },
-                    contacts: { filter.names.count },
-                    drain: { _ = filter.awaitConnectionsEnded() }))
+            try world.filter(origin, what)
             try world.honest()
             try world.resolver(saying: [world.address(.origin)])
             world.steps(alone: .refused, together: .refused)
@@ -126,6 +123,6 @@ extension HijackScenario {
         }
     }
 
-    /// 365 days.
+    /// Because: 365 days are longer than any certificate here is valid.
     private static let year: Int64 = 31_536_000
 }

@@ -41,11 +41,18 @@ struct HijackRunning {
             arguments.value(.directory), authorityPEM: lab.authorityPEM, console: console)
         var run = HijackRun(lab)
         run.parallel = parallel
+        if words.isEmpty {
+            run.diagnoser = LibraryDiagnoser(
+                patienceMilliseconds: min(timeoutMilliseconds, HijackRunning.patience))
+        }
         let results = try await played(run, try client(files))
         withExtendedLifetime(files) {}
         try show(results)
         return results.contains(where: \.isMiss) ? .negative : .succeeded
     }
+
+    /// Because: as long as `diagnose` takes by itself.
+    private static let patience: Int64 = 4_500
 
     private func client(_ files: LabFiles) throws(CommandFault) -> any HijackClient {
         guard let program = words.first else {

@@ -142,9 +142,12 @@ struct HijackSheet {
         let isPlain = word.allSatisfy {
             $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0))
         }
-        return isPlain ? word : "'" + word.split(
-            separator: "'", omittingEmptySubsequences: false
-        ).joined(separator: "'\\''") + "'"
+        return isPlain
+            ? word
+            : "'"
+                + word.split(
+                    separator: "'", omittingEmptySubsequences: false
+                ).joined(separator: "'\\''") + "'"
     }
 
     var json: JSONValue {
