@@ -62,6 +62,7 @@ extension Command {
     package static let all: [Command] = [
         .lookup,
         .fetch,
+        .diagnose,
         .verify,
         .pins,
         .resolvers,

@@ -139,7 +139,7 @@ struct AdviceBook {
         case .handshake:
             Advice(
                 .doesNotHelp,
-                "No address proved the name: a port where it speaks TLS may be another (--port).")
+                "No address proved the name: a port where it speaks TLS may be another (--tls-port).")
         case .rightClock:
             Advice(
                 .doesNotHelp,

@@ -25,10 +25,16 @@ public struct Finding: Sendable, Hashable {
     public let code: String
     public let text: String
 
+    /// A longer text is cut: what the network sends has any length.
     public init(_ code: String, _ text: String) {
         self.code = code
-        self.text = text
+        let scalars = text.unicodeScalars
+        self.text =
+            scalars.count > Finding.longest ? String(scalars.prefix(Finding.longest)) + "…" : text
     }
+
+    /// Because: a sentence with a few names in it; more is for the evidence.
+    private static let longest = 800
 }
 
 /// What to do.
