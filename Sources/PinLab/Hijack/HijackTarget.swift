@@ -76,6 +76,8 @@ public struct HijackTarget: Sendable, Hashable {
     public var vacantDNS: HijackSource
     /// A URL that is answered with 204 where no portal stands between.
     public var probeURL: String
+    /// The port of that URL: nobody else of the hijack is on it.
+    public var probePort: Port
     /// What the origin says, and nobody else can.
     public var genuine: String
     /// What the others say.

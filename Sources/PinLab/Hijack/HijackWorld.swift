@@ -434,7 +434,7 @@ extension HijackWorld {
             resolvers: state.resolvers, trusted: state.trusted, told: state.told(WireName(host)),
             vacantDNS: state.vacant
                 ?? HijackSource(.datagram, address(.vacant), source?.port ?? port),
-            probeURL: probe ?? "", genuine: genuine, forged: forged)
+            probeURL: probe ?? "", probePort: state.probe?.port ?? port, genuine: genuine, forged: forged)
     }
 
     /// What the network's resolver says of a name.

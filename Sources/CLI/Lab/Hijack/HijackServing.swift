@@ -114,6 +114,7 @@ struct HijackSheet {
             commands.append("httpdns fetch \(target.url) \(alone)\(root)")
         }
         commands.append("httpdns fetch \(target.url) --config \(file)\(root)")
+        commands.append(diagnosis(target) + root)
         for address in target.told {
             let place = address.uriText
             commands.append(
@@ -121,6 +122,21 @@ struct HijackSheet {
                     + "\(target.host):\(target.port):\(place) \(target.url)")
         }
         return commands
+    }
+
+    /// Of what is here, and nothing else.
+    private func diagnosis(_ target: HijackTarget) -> String {
+        var words = ["httpdns diagnose \(target.host):\(target.port) --no-system --hosts none"]
+        let servers = target.resolvers.filter { $0.form == .datagram }
+        words += servers.map { "--nameserver " + $0.text }
+        if servers.isEmpty { words.append("--nameserver none") }
+        for source in target.resolvers where source.form != .datagram {
+            words.append("--resolver \(source.text) --config \(HijackSheet.shell(configuration))")
+        }
+        words += target.trusted.map { "--trusted " + $0.text }
+        words.append("--probe \(target.probeURL) --http-port \(target.probePort)")
+        words.append("--dark-address \(target.vacantDNS.text) --stay-on-loopback")
+        return words.joined(separator: " ")
     }
 
     private func alone(_ resolvers: [HijackSource]) -> String? {

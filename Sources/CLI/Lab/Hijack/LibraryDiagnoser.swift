@@ -53,10 +53,9 @@ package struct LibraryDiagnoser: HijackDiagnoser {
         options.hostsFile = nil
         options.trust = trust
         options.securePort = target.port
-        let probe = try HTTPURL(target.probeURL)
-        options.probe = probe
+        options.probe = try HTTPURL(target.probeURL)
         // The port of clear HTTP is not to be had; nobody is at this one but who is probed.
-        options.plainPort = probe.origin.port
+        options.plainPort = target.probePort
         options.darkAddress = target.vacantDNS.endpoint
         options.patience = .milliseconds(patienceMilliseconds)
         options.staysOnLoopback = true
