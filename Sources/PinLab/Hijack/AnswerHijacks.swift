@@ -201,23 +201,45 @@ extension HijackScenario {
             try world.begin()
             let inside = world.address(.liar)
             try world.liar(inside, identity: try world.foreign())
-            let isRebound = Locked(false)
-            let host = world.host.description
-            let source = try world.resolver { question in
-                guard question.text == host, isRebound.withLock({ $0 }) else {
-                    var answer = world.truth.answer(question)
-                    answer.setTTL(seconds: 0)
-                    return answer
-                }
-                return question.answer([inside], ttlSeconds: 0)
-            }
-            world.step("before", .genuine, of: [source])
-            world.step("after", .refused, of: [source], goesOn: true) { _ in
-                isRebound.withLock { $0 = true }
-            }
-            world.step("with a proved resolver", .genuine, of: world.sources.trusted + [source])
+            try rebinds(world, to: [inside])
         },
+        privateRebinding,
     ]
+
+    /// Into a network that nobody here is in: for clients that do not go there.
+    private static let privateRebinding = HijackScenario(
+        "dns-rebinding-private", .dns,
+        HijackWords(
+            "a public name leads to the origin at first, and later to 10.0.0.1",
+            seen: "pages that want to speak to routers and printers of their readers",
+            duty: "refuse the answer: no public name has such an address"),
+        HijackFinding(.dnsHijacked, ["rewritten"]), [.isPublic, .leadsOut]
+    ) { (world) throws(LabError) in
+        try world.begin()
+        let inside = IPAddress(octets: [10, 0, 0, 1]).map { [$0] } ?? []
+        try rebinds(world, to: inside)
+    }
+
+    /// The resolver tells the truth, and from the second step on these addresses.
+    private static func rebinds(
+        _ world: HijackWorld, to inside: [IPAddress]
+    ) throws(LabError) {
+        let isRebound = Locked(false)
+        let host = world.host.description
+        let source = try world.resolver { question in
+            guard question.text == host, isRebound.withLock({ $0 }) else {
+                var answer = world.truth.answer(question)
+                answer.setTTL(seconds: 0)
+                return answer
+            }
+            return question.answer(inside, ttlSeconds: 0)
+        }
+        world.step("before", .genuine, of: [source])
+        world.step("after", .refused, of: [source], goesOn: true) { _ in
+            isRebound.withLock { $0 = true }
+        }
+        world.step("with a proved resolver", .genuine, of: world.sources.trusted + [source])
+    }
 
     /// The origin goes to its other address, and a neighbour takes the first.
     @Sendable private static func moves(_ world: HijackWorld) throws(LabError) {

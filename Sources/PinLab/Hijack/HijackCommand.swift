@@ -63,6 +63,9 @@ public struct HijackCommand: HijackClient {
 
     /// Why the hijack would say nothing about this program; nil: it is to be played.
     public func excuse(for scenario: HijackScenario) -> String? {
+        if scenario.traits.contains(.leadsOut) {
+            return "what is told leads out of this machine, and who knows whether the command goes"
+        }
         let asksNetwork = has("{resolver}") || has("{resolverip}") || has("{config}")
         if scenario.traits.contains(.meetsNobody), !asksNetwork, !asksTrusted {
             return "it is told addresses, and there is nobody at those that it would be told"

@@ -56,6 +56,10 @@ public struct HijackScenario: Sendable, Identifiable {
         case provesNothing
         /// The end only comes by waiting.
         case stall
+        /// The host has a public name, by which addresses are judged more strictly.
+        case isPublic
+        /// What is told leads out of this machine: for clients that are known not to go there.
+        case leadsOut
     }
 
     /// Whether a refusal takes as long as the client waits: give it less time.
@@ -115,7 +119,7 @@ public struct HijackFinding: Sendable, Hashable, CustomStringConvertible {
     /// The verdict.
     public var verdict: HijackVerdict
     /// How a source lies, of those that a diagnosis tells apart: `forged`, `rewritten`, `intercepted`,
-    /// `stale`, `blocked`; empty: any way will do, or none.
+    /// `stale`, `blocked`; or what is missing: `right_clock`. Empty: any will do, or none.
     public var ways: Set<String>
     /// Verdicts that are as good: what can be known may depend on the machine.
     public var alternatives: Set<HijackVerdict> = []

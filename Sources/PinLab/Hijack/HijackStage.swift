@@ -25,7 +25,7 @@ public final class HijackLab: Sendable {
     public func open(_ scenario: HijackScenario) throws(LabError) -> HijackStage {
         var attempt = 0
         while true {
-            let world = try HijackWorld(scenario.name, cast, block: .random(in: .min ... .max))
+            let world = try HijackWorld(scenario, cast, block: .random(in: .min ... .max))
             do throws(LabError) {
                 try scenario.setting(world)
                 try world.start()

@@ -21,23 +21,16 @@ extension HijackScenario {
             try world.honest(fault: .closesUnanswered)
             world.steps(alone: .refused, together: .refused)
         },
-        HijackScenario(
-            "tls-interception", .path,
-            HijackWords(
-                "who stands at the right address ends TLS with a certificate of his own authority",
-                seen: "companies, schools, virus scanners, some states",
-                duty: "refuse: the authority is not one that the client knows"),
-            HijackFinding(.tlsIntercepted)
-        ) { (world) throws(LabError) in
-            let host = world.host.description
-            world.truly([world.address(.origin)])
-            try world.liar(
-                world.address(.origin),
-                identity: try world.cast.interceptor.leaf([.dns(host)], commonName: host))
-            try world.honest()
-            try world.resolver(saying: [world.address(.origin)])
-            world.steps(alone: .refused, together: .refused)
-        },
+        interception(
+            "tls-interception",
+            "who stands at the right address makes certificates by an authority of his own",
+            seen: "companies, schools, some states"
+        ) { $0.gateway },
+        interception(
+            "tls-interception-product",
+            "the same, and the name of the authority says which product it is",
+            seen: "virus scanners, firewalls, debugging proxies"
+        ) { $0.product },
         HijackScenario(
             "tls-interception-other-name", .path,
             HijackWords(
@@ -76,6 +69,24 @@ extension HijackScenario {
         },
     ]
 
+    private static func interception(
+        _ name: String, _ deed: String, seen: String,
+        _ authority: @escaping @Sendable (HijackCast) -> TestAuthority
+    ) -> HijackScenario {
+        HijackScenario(
+            name, .path,
+            HijackWords(
+                deed, seen: seen, duty: "refuse: the authority is not one that the client knows"),
+            HijackFinding(.tlsIntercepted)
+        ) { (world) throws(LabError) in
+            world.truly([world.address(.origin)])
+            try world.interceptor(authority(world.cast))
+            try world.honest()
+            try world.resolver(saying: [world.address(.origin)])
+            world.steps(alone: .refused, together: .refused)
+        }
+    }
+
     private static func filter(
         _ name: String, _ deed: String, _ what: NameFilter.Deed,
         _ traits: Set<Trait> = []
@@ -113,7 +124,7 @@ extension HijackScenario {
                 "the client's clock is a year \(words): nobody's certificate is valid by it",
                 seen: "boards without a battery, virtual machines that slept",
                 duty: "refuse: without the time nobody can prove a name"),
-            HijackFinding(.inconclusive), [.provesNothing]
+            HijackFinding(.inconclusive, ["right_clock"]), [.provesNothing]
         ) { (world) throws(LabError) in
             // Instead of this machine's clock, which is everybody's, all others are moved.
             world.shift(seconds: shift)

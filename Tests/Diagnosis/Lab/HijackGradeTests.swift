@@ -42,8 +42,8 @@ import Testing
             wrong == [
                 "plain-poisoning", "forged-race", "nxdomain-rewriting", "port-53-interception",
                 "stale-answer", "dns-rebinding", "http-dns-tampered", "replayed-answer",
-                "captive-portal", "tls-interception", "tls-interception-other-name",
-                "origin-wrong-name",
+                "captive-portal", "tls-interception", "tls-interception-product",
+                "tls-interception-other-name", "origin-wrong-name",
             ])
         for name in ["origin-broken", "clock-behind", "clock-ahead"] {
             #expect(

@@ -48,7 +48,9 @@ import Testing
             "forged-race", "plain-poisoning", "poisoned-aaaa", "nxdomain-rewriting",
             "port-53-interception", "ttl-inflation", "stale-answer", "http-dns-tampered",
             "replayed-answer", "provider-down", "captive-portal", "tls-interception",
-            "tls-interception-other-name", "sni-filter-reset", "sni-filter-timeout",
+            "tls-interception-product", "tls-interception-other-name",
+            "dns-rebinding-private",
+            "sni-filter-reset", "sni-filter-timeout",
             "dead-first-address", "dns-rebinding", "clock-behind", "clock-ahead",
         ]
         #expect(wanted.isSubset(of: names))

@@ -115,7 +115,8 @@ struct HijackSheet {
         }
         commands.append("httpdns fetch \(target.url) --config \(file)\(root)")
         commands.append(diagnosis(target) + root)
-        for address in target.told {
+        // Elsewhere nobody is to be sent.
+        for address in target.told where address.isLoopback {
             let place = address.uriText
             commands.append(
                 "curl -sS --cacert \(HijackSheet.shell(authority)) --resolve "

@@ -79,8 +79,12 @@ extension HijackSource {
 
 extension HijackFinding {
     init(_ verdict: Verdict) {
-        var ways: Set<String> = []
-        if case .dnsHijacked(_, let how) = verdict { ways = [how.rawValue] }
+        let ways: Set<String> =
+            switch verdict {
+            case .dnsHijacked(_, let how): [how.rawValue]
+            case .inconclusive(let missing): Set(missing.map(\.rawValue))
+            default: []
+            }
         // The two lists are the issue's; a label that is none of these would be a fault of ours.
         self.init(HijackVerdict(rawValue: verdict.label) ?? .inconclusive, ways)
     }
