@@ -108,6 +108,11 @@ enum RecordForm {
         writer.flag("refreshed", hop.wasRefreshed)
         writer.put("systemFallback", hop.systemFallback)
         writer.put("cache", hop.cache)
+        if !hop.rules.isEmpty {
+            writer.array("rules") { writer in
+                for rule in hop.rules { writer.put(element: rule) }
+            }
+        }
         writer.put("sentOctets", hop.sentOctets)
         writer.put("receivedOctets", hop.receivedOctets)
     }

@@ -71,6 +71,7 @@ extension RecordForm {
         hop.wasRefreshed = value["refreshed"]?.bool ?? false
         hop.systemFallback = value["systemFallback"]?.string
         hop.cache = value["cache"]?.string
+        hop.rules = texts(value["rules"])
         hop.sentOctets = max(0, value["sentOctets"]?.integer ?? 0)
         hop.receivedOctets = max(0, value["receivedOctets"]?.integer ?? 0)
     }
