@@ -9,8 +9,9 @@ internal import HTTPDNSTrust
 
 /// Drives one ``ExchangeMachine``: lock, step, unlock, perform.
 ///
-/// Events come from the resolver's threads, the transport's thread, the alarm thread and the caller;
-/// the caller is told from whichever performs, and the machine's rule 3 keeps that in order.
+/// Events come from the resolver's threads, the transport's thread, the alarm thread and the
+/// caller; the caller is told from whichever performs, and the machine's rule 3 keeps that in
+/// order.
 final class ExchangeDriver: RunningExchange {
     struct State {
         var machine: ExchangeMachine
@@ -144,6 +145,7 @@ final class ExchangeDriver: RunningExchange {
         let alarm = state.withLock { state in
             state.isOver = true
             state.transfer = nil
+            state.hop = nil
             state.lookup = nil
             return state.alarm
         }

@@ -70,7 +70,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let place = directory.path + "/cache"
         var finished = 0
-        for attempt in 0..<20 {
+        for attempt in 0..<12 {
             let writer = try ChildProcess(
                 TestChild.path, ["responses", place, String(finished + 1)])
             finished = try await offPool { [finished] in
@@ -102,7 +102,7 @@ import Testing
             #expect(try kept.names(place).count == files)
             #expect(kept.events.withLock { $0 } == [])
         }
-        #expect(finished > 5)
+        #expect(finished > 3)
     }
 
     @Test func `two processes may keep responses in one directory`() async throws {
@@ -294,7 +294,7 @@ import Testing
                     key: kept.key, variant: variant, head: Array(head.prefix(count))) == nil)
         }
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<5_000 {
+        for _ in 0..<1_000 {
             var noisy = head
             for _ in 0..<3 {
                 noisy[Int.random(in: 0..<noisy.count, using: &generator)] = UInt8.random(
