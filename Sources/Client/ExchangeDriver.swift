@@ -12,7 +12,7 @@ internal import HTTPDNSTrust
 /// Events come from the resolver's threads, the transport's thread, the alarm thread and the
 /// caller; the caller is told from whichever performs, and the machine's rule 3 keeps that in
 /// order.
-final class ExchangeDriver: RunningExchange {
+final class ExchangeDriver: StartedExchange {
     struct State {
         var machine: ExchangeMachine
         var transfer: (any RunningTransfer)?
@@ -155,6 +155,12 @@ final class ExchangeDriver: RunningExchange {
     }
 
     private func resolve(_ host: Host, with resolver: Resolver, use: CacheUse = .normal) {
+        if let given = request.addresses, host == request.head.url.origin.host,
+            client.parts.proxies.proxy(for: request.head.url.origin)?.host != host
+        {
+            let host = ResolvedHost(host: host, given: given, by: "rule")
+            return step { $0.machine.resolved(host, now: $1) }
+        }
         let left = Duration.milliseconds(deadline.millisecondsLeft(from: clock.now()))
         let lookup = resolver.startResolving(
             host, patience: min(request.limits.resolve, left), use: use
@@ -219,6 +225,7 @@ extension ExchangeDriver {
         }
         wire.needsFreshConnection = freshly
         wire.via = path
+        observer.exchange(sends: wire.fields, of: head)
         if let credentials = request.credentials, credentials.origin == head.url.origin,
             !wire.fields.contains("Authorization")
         {
@@ -295,6 +302,9 @@ extension ExchangeDriver {
         let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
         let fields = try HostRewriter().fields(of: head, cookies: value)
         var body = sendsBody ? request.body : .none
+        if let watch = request.bodyWatch, case .stream(let source) = body {
+            body = .stream(WatchedSource(source, watch))
+        }
         let promised = try RequestFraming.promisedLength(fields, of: body)
         if let promised, case .stream(let source) = body {
             body = .stream(MeasuredSource(source, length: promised))
@@ -303,7 +313,8 @@ extension ExchangeDriver {
             origin: head.url.origin, route: route, method: head.method, target: head.url.target,
             fields: fields, body: body,
             verifier: verifier, limits: limits(), version: client.parts.version)
-        wire.decodesContent = !fields.contains("Accept-Encoding")
+        // A part of a coded body cannot be decoded. Source: Fetch standard, §4.5, step of `Range`.
+        wire.decodesContent = !fields.contains("Accept-Encoding") && !fields.contains("Range")
         wire.expectsContinue = request.expectsContinue
         return wire
     }

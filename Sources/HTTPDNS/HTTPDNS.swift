@@ -1,3 +1,4 @@
+public import HTTPDNSCapture
 internal import HTTPDNSClient
 public import HTTPDNSExchange
 internal import HTTPDNSIDNA
@@ -67,6 +68,7 @@ public struct HTTPDNS: Sendable {
         }
         let sender = HTTPDNSClient(resolver: resolver, parts: parts)
         reporter.send(with: sender)
+        parts.tap = configuration.capture
         parts.pinObserver = reporter
         offlineCache = configuration.offlineCache.map {
             OfflineCache($0, policy: policy, report: configuration.report)
@@ -183,6 +185,9 @@ public struct HTTPDNSConfiguration: Sendable {
     public var connections = ConnectionOptions()
     /// Answers from the system's hosts file first, as all programs on the machine do.
     public var usesHostsFile = true
+    /// Records what the client sends and gets, the sessions it is installed into included; nil: nobody
+    /// does. See also ``Capture/isEnabled``.
+    public var capture: Capture?
     /// The cookies to begin with: of an earlier run, say; see ``CookieJar/init(netscape:)``.
     public var cookies = CookieJar()
     /// What origins must prove, besides their names.

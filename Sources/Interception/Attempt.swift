@@ -91,7 +91,7 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
         switch result {
         case .failure(let failure):
             giveUp()
-            loading.post(.ended(.failure(failure.urlError)), number)
+            loading.post(.ended(.failure(failure.sessionError)), number)
         case .success:
             guard let file else {
                 loading.post(.ended(.success(isWhole ? .whole(buffer) : .told)), number)
@@ -99,7 +99,8 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
             }
             file.finish { [loading, number] result in
                 loading.post(
-                    .ended(result.map { _ in .file(file) }.mapError { $0.urlError }), number)
+                    .ended(result.map { _ in .file(file) }.mapError { $0.urlError as any Error }),
+                    number)
             }
         }
     }

@@ -1,4 +1,5 @@
 internal import HTTPDNS
+internal import HTTPDNSCapture
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
@@ -14,12 +15,15 @@ struct ClientAssembly {
     /// For finding the addresses of resolvers.
     var patience: Duration
     let console: Console
+    /// Records what happens; nil: nobody does.
+    var capture: Capture?
 
     /// - Throws: ``CommandFault``.
     func httpdns() async throws(CommandFault) -> HTTPDNS {
         var settings = HTTPDNSConfiguration()
         settings.overrides = overrides
         settings.trust = trust
+        settings.capture = capture
         settings.offlineCache = cache
         if cache != nil { settings.report = { [console] in console.note($0) } }
         settings.resolverOptions = configuration.resolverOptions

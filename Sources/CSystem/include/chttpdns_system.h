@@ -51,6 +51,8 @@ void httpdns_thread_set_name(const char *_Nonnull name);
 
 /// The soft limit on open descriptors; 0 on success. (The constant has another type on each system.)
 int httpdns_descriptor_limit(struct rlimit *_Nonnull limit);
+/// Raises the soft limit to `wanted`, or as near as the hard one lets it.
+void httpdns_descriptor_limit_raise(uint64_t wanted);
 
 /// What getaddrinfo's code says. (Some codes exist only on some systems.)
 int httpdns_address_lookup_meaning(int code);
