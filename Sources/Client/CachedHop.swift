@@ -40,9 +40,12 @@ final class CachedHop: Sendable {
         self.policy = url.origin.scheme == .https ? policy : []
     }
 
-    func consult(_ request: CacheRequest, _ tell: @escaping @Sendable (Finding) -> Void) {
+    /// - Parameter hasBody: a request with one is not answered, whatever its method.
+    func consult(
+        _ request: CacheRequest, hasBody: Bool, _ tell: @escaping @Sendable (Finding) -> Void
+    ) {
         let rules = ReuseRules(mode: mode, policy: policy, now: cache.now())
-        guard rules.looks(request), let key = request.key else {
+        guard rules.looks(request), !hasBody, let key = request.key else {
             return tell(
                 rules.isOffline(request)
                     ? .kept(.refusal(of: url, remark: StorageRules.Refusal.method.rawValue))

@@ -1,11 +1,12 @@
 /// Bodies that prove what they are: which one, of which round, whole and in order.
 package enum ProvenBody {
-    /// Between nothing and some 300 KB.
+    /// Between nothing and some 150 KB, in blocks that each say where they belong.
     package static func octets(_ number: Int, round: Int) -> [UInt8] {
-        let count = number % 5 == 0 ? 0 : number &* 7_919 % 300_000
-        guard count > 0 else { return [] }
-        return Array("\(number) \(round)\n".utf8)
-            + (0..<count).map { UInt8(truncatingIfNeeded: $0 &* (round | 1) &+ number) }
+        let blocks = number % 5 == 0 ? 0 : number &* 37 % 150 + 1
+        let filling = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 1_000)
+        var octets: [UInt8] = []
+        for block in 0..<blocks { octets += Array("\(number) \(round) \(block)\n".utf8) + filling }
+        return octets
     }
 
     /// The round of a whole body of that number; nil for anything else.
@@ -13,7 +14,7 @@ package enum ProvenBody {
         guard !octets.isEmpty else { return self.octets(number, round: 0).isEmpty ? 0 : nil }
         let words = String(decoding: octets.prefix { $0 != 0x0A }, as: UTF8.self).split(
             separator: " ")
-        guard words.count == 2, let round = Int(words[1]),
+        guard words.count == 3, let round = Int(words[1]),
             octets == self.octets(number, round: round)
         else { return nil }
         return round

@@ -135,31 +135,37 @@ extension ResponseLoop {
         while let chosen = choose(variants.map(\.1)),
             let row = variants.first(where: { $0.1.number == chosen.number })?.0
         {
-            if let body = body(of: row) {
+            do throws(PrivateBodyReader.Fault) {
+                let body = try body(of: row)
                 use(row.number)
                 return FoundResponse(response: chosen, body: body)
+            } catch {
+                guard error == .gone else { return nil }
+                remove(chosen)
             }
-            remove(chosen)
             variants.removeAll { $0.1.number == chosen.number }
         }
         return nil
     }
 
-    /// Nil when its file is gone, or is not what was written.
-    private mutating func body(of row: ResponseRow) -> KeptBodyFile? {
+    /// - Throws: ``PrivateBodyReader/Fault/gone`` also when it is not what was written.
+    private mutating func body(
+        of row: ResponseRow
+    ) throws(PrivateBodyReader.Fault) -> KeptBodyFile {
         guard !row.body.isEmpty else {
-            return row.bodyOctets == 0 ? KeptBodyFile(nil, octets: 0, pump: pump) : nil
+            guard row.bodyOctets == 0 else { throw .gone }
+            return KeptBodyFile(nil, octets: 0, pump: pump)
         }
         let name = String(decoding: row.body, as: UTF8.self)
         // Our own names have nothing else in them; one that has was not written by us.
         guard name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
-            let directory = prepared(),
-            let file = PrivateBodyReader(name, in: directory, octets: row.bodyOctets)
-        else { return nil }
+            let directory = prepared()
+        else { throw .gone }
+        let file = try PrivateBodyReader(name, in: directory, octets: row.bodyOctets)
         let boot = Array(clocks.now().bootID.utf8)
         if boot.isEmpty || row.boot != boot {
             guard ResponseLoop.sum(of: file, octets: row.bodyOctets) == row.bodySum else {
-                return nil
+                throw .gone
             }
             care.attempt { table throws(DatabaseFault) in
                 try table.update(row.number) { $0.boot = boot }
@@ -236,7 +242,7 @@ extension ResponseLoop {
             bodySum: entry.sum.value, boot: Array(clocks.now().bootID.utf8))
         noteUse()
         let limit = limits.maximumOctets
-        guard row.size <= limit else { return remove(entry.file) }
+        guard row.size <= limit, row.fits else { return remove(entry.file) }
         let doomed = care.attempt { table throws(DatabaseFault) in
             try table.add(row, limit: limit)
         }

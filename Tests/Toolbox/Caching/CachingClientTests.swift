@@ -315,6 +315,33 @@ import Testing
         #expect(try await trusting.fetch(server.at()).outcome == .hit)
     }
 
+    @Test func `a GET with a body, and one with credentials, are neither kept nor answered`()
+        async throws
+    {
+        let lab = try CachingLab()
+        let server = try lab.origin(Self.counting(["Cache-Control": "max-age=600"]))
+        defer { server.stop() }
+        let httpdns = try lab.httpdns()
+        for number in 1...2 {
+            let asked = try await httpdns.fetch(server.at(), body: .bytes([0x61]))
+            #expect(asked.text == "/ \(number)")
+            #expect(asked.cache == nil)
+        }
+        let url = try HTTPURL(server.at())
+        for number in 3...4 {
+            let asked = try await httpdns.fetch(server.at()) {
+                $0.credentials = OriginCredentials(
+                    "user", Secret("word"), by: .basic, for: url.origin)
+            }
+            #expect(asked.text == "/ \(number)")
+            #expect(asked.cache == nil)
+        }
+        let offline = try await httpdns.fetch(
+            server.at(), mode: .onlyIfCached, body: .bytes([0x61]))
+        #expect(offline.head.status == 504)
+        #expect(await httpdns.offlineCache?.contents()?.responses == 0)
+    }
+
     @Test func `HEAD confirms what is kept, or removes it`() async throws {
         let lab = try CachingLab()
         let tag = Locked("\"one\"")

@@ -159,7 +159,8 @@ import Testing
 
     @Test func `downloads are kept and given out to files`() async throws {
         let lab = try CachingLab()
-        let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let body = [UInt8](
+            (0..<9_000).map { Array("piece \($0) of many, in order\n".utf8) }.joined())
         let server = try lab.origin { _ in
             LabResponse(fields: [LabField("Cache-Control", "max-age=600")], body: body)
         }

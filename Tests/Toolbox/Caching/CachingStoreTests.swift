@@ -70,7 +70,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let place = directory.path + "/cache"
         var finished = 0
-        for attempt in 0..<20 {
+        for attempt in 0..<12 {
             let writer = try ChildProcess(
                 TestChild.path, ["responses", place, String(finished + 1)])
             finished = try await offPool { [finished] in
@@ -102,7 +102,7 @@ import Testing
             #expect(try kept.names(place).count == files)
             #expect(kept.events.withLock { $0 } == [])
         }
-        #expect(finished > 5)
+        #expect(finished > 3)
     }
 
     @Test func `two processes may keep responses in one directory`() async throws {
@@ -137,9 +137,16 @@ import Testing
     @Test func `a damaged database is moved aside and said, and begun anew`() async throws {
         let directory = try TemporaryDirectory()
         let place = directory.path + "/cache"
-        let before = Kept(place)
-        for number in 0..<30 { try before.keep(number) }
-        await before.store.flush()
+        do {
+            let before = Kept(place)
+            for number in 0..<30 { try before.keep(number) }
+            await before.store.flush()
+        }
+        // The last connection that closes empties the log and takes it away.
+        let isClosed = await eventually(withinMilliseconds: 60_000) {
+            access(place + "/responses.db-wal", F_OK) != 0
+        }
+        #expect(isClosed)
         try await offPool {
             let file = try #require(fopen(place + "/responses.db", "r+"))
             defer { fclose(file) }
@@ -147,16 +154,14 @@ import Testing
             let noise = [UInt8](repeating: 0xA5, count: 30_000)
             fwrite(noise, 1, noise.count, file)
         }
-        // The log would hide it.
-        unlink(place + "/responses.db-wal")
-        unlink(place + "/responses.db-shm")
         let after = Kept(place)
         _ = try await after.read(1)
         try after.keep(2, round: 9)
-        let body = try #require(try await after.read(2))
-        #expect(ProvenBody.round(of: body, number: 2) == 9)
-        let labels = after.events.withLock { $0.map(\.label) }
-        #expect(labels == ["set_aside"])
+        let body = try await after.read(2)
+        let events = after.events.withLock { $0.map(\.description) }
+        #expect(events.count == 1, "\(events)")
+        #expect(events.first?.contains("was damaged") == true)
+        #expect(ProvenBody.round(of: try #require(body), number: 2) == 9)
         #expect(try after.names(place).count == 1)
     }
 
@@ -289,7 +294,7 @@ import Testing
                     key: kept.key, variant: variant, head: Array(head.prefix(count))) == nil)
         }
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<5_000 {
+        for _ in 0..<1_000 {
             var noisy = head
             for _ in 0..<3 {
                 noisy[Int.random(in: 0..<noisy.count, using: &generator)] = UInt8.random(
