@@ -62,9 +62,11 @@ extension Command {
     package static let all: [Command] = [
         .lookup,
         .fetch,
+        .diagnose,
         .verify,
         .pins,
         .resolvers,
+        .proxy,
         .lab,
         .conformance,
     ]
