@@ -388,7 +388,7 @@ extension ExchangeMachine {
         let cause = ExchangeFailure.Cause(failure)
         let isTelling = headline.map { cause.rank >= $0.rank } ?? true
         if isTelling { headline = cause }
-        noteAttempt(failure, at: remote)
+        noteAttempt(failure, at: remote, of: plan.addresses)
         if case .requestLost(let loss, _) = failure {
             guard retryRules.repeats(after: loss, tally), retryRules.hasRoom(tally) else {
                 return end(cause, now: now)
@@ -454,14 +454,10 @@ extension ExchangeMachine {
             isIdempotent: head.method.isIdempotent, canReplay: !sendsBody || canReplayBody)
     }
 
-    private mutating func noteAttempt(_ failure: TransportFailure, at remote: IPAddress?) {
-        note {
-            $0.attempts.append(
-                RouteAttempt(
-                    address: remote, label: failure.label,
-                    message: ExchangeFailure(.init(failure), url: $0.url, report: ExchangeReport())
-                        .description))
-        }
+    private mutating func noteAttempt(
+        _ failure: TransportFailure, at remote: IPAddress?, of route: [IPAddress] = []
+    ) {
+        note { $0.attempts += RouteAttempt.all(failure, $0.url, at: remote, of: route) }
     }
 
     private mutating func noteMisdirection() {

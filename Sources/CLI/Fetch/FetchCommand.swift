@@ -16,6 +16,9 @@ extension OptionRule {
     static let include = OptionRule(
         "include", letter: "i", "the head of the answer, too, before the body")
     static let noFollow = OptionRule("no-follow", "hand over a redirect instead of following it")
+    static let followToHTTP = OptionRule(
+        "follow-to-http",
+        "follow a redirect from https to http, too, where nobody proves who answers")
     static let maxRedirects = OptionRule(
         "max-redirects", value: "N", "how many redirects to follow (20)")
     static let cookieJar = OptionRule(
@@ -32,9 +35,8 @@ extension Command {
         "fetch", summary: "one request through resolve, rewrite and verify", usage: "URL",
         options: [
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .verifyPin, .include,
-            .noFollow, .maxRedirects, .cookieJar, .captureFile, .requests, .requestsAtOnce,
-            .timeout,
-            .json,
+            .noFollow, .followToHTTP, .maxRedirects, .cookieJar, .captureFile, .requests,
+            .requestsAtOnce, .timeout, .json,
             .verbose, .config,
         ] + OptionRule.fetchProxy + OptionRule.fetchCache + OptionRule.fetchTrust
             + ResolverArguments.options,

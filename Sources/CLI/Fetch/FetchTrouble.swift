@@ -21,7 +21,13 @@ package struct FetchTrouble: Error, Sendable, Hashable {
         if case .untrusted(let refusal) = failure.cause {
             isOfAuthority = [.unknownIssuer, .selfSigned].contains(refusal.code)
         }
-        message = failure.description + (isOfAuthority ? "\n" + PeerVerdict.rootHint : "")
+        var message = failure.description
+        if case .redirectRefused(.downgrade(let url)) = failure.cause {
+            message = message.replacing(
+                RedirectFault.downgrade(to: url).description,
+                with: RedirectFault.downgradeText(to: url) + "; --follow-to-http permits it")
+        }
+        self.message = message + (isOfAuthority ? "\n" + PeerVerdict.rootHint : "")
         code = FetchTrouble.exitCode(failure)
     }
 
