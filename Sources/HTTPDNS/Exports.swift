@@ -1,6 +1,10 @@
 // What an application gets with `import HTTPDNS`: the public types of the modules below.
+@_exported public import HTTPDNSCapture
+@_exported public import HTTPDNSCaching
 @_exported public import HTTPDNSClient
 @_exported public import HTTPDNSDatagram
+@_exported public import HTTPDNSDiagnosis
+@_exported public import HTTPDNSEvidence
 @_exported public import HTTPDNSExchange
 @_exported public import HTTPDNSIDNA
 @_exported public import HTTPDNSLookup

@@ -38,12 +38,12 @@ package struct TLSProbe {
         }
     }
 
-    private let verifier: OpenSSLVerifier
+    private let verifier: any PeerVerifier
     /// For the TCP connection, and again for the handshake.
     private let timeoutMilliseconds: Int64
 
     /// The time-out is for the TCP connection, and again for the handshake.
-    package init(verifier: OpenSSLVerifier, timeoutMilliseconds: Int64 = 5_000) {
+    package init(verifier: any PeerVerifier, timeoutMilliseconds: Int64 = 5_000) {
         self.verifier = verifier
         self.timeoutMilliseconds = timeoutMilliseconds
     }

@@ -174,6 +174,7 @@ final class Engine {
         _ transfer: ActiveTransfer, _ code: CURLcode
     ) -> Result<TransferFacts, TransportFailure> {
         guard !transfer.isPlainSuccess(code) else { return .success(transfer.facts()) }
+        if code == CURLE_OK { transfer.finishDecoding() }
         if let failure = transfer.failure ?? transfer.ending(code).failure {
             return .failure(failure)
         }

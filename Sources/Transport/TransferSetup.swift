@@ -1,4 +1,5 @@
 internal import CHTTPDNSCurl
+internal import HTTPDNSCoding
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
 
@@ -111,9 +112,11 @@ extension EasyHandle {
         set(
             CURLOPT_HTTPHEADER,
             lines: RequestFields.lines(
-                request.fields, expectsContinue: request.expectsContinue))
+                request.fields, expectsContinue: request.expectsContinue,
+                accepting: request.decodesContent ? ContentCoding.acceptEncoding : nil))
         set(CURLOPT_EXPECT_100_TIMEOUT_MS, EasyHandle.expectationMilliseconds)
-        set(CURLOPT_ACCEPT_ENCODING, request.decodesContent ? "" : nil)
+        // Bodies come as they are on the wire: see `BodyDecoding`.
+        set(CURLOPT_HTTP_CONTENT_DECODING, false)
         set(CURLOPT_HTTP_TRANSFER_DECODING, true)
         set(CURLOPT_TRANSFER_ENCODING, false)
         switch request.body {

@@ -66,6 +66,7 @@ extension Command {
         .verify,
         .pins,
         .resolvers,
+        .proxy,
         .lab,
         .conformance,
     ]

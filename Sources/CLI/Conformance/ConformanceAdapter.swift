@@ -74,8 +74,10 @@ package enum ConformanceAdapter {
     }
 
     private static let operations: [String: Operation] =
-        [nameOperations, exchangeOperations, trustOperations, pinOperations, cacheOperations]
-        .reduce(into: [:]) { $0.merge($1) { $1 } }
+        [
+            nameOperations, exchangeOperations, raceOperations, trustOperations, pinOperations,
+            cacheOperations,
+        ].reduce(into: [:]) { $0.merge($1) { $1 } }
 
     static func skipped(_ reason: String) -> JSONObject { ["skip": .string(reason)] }
 

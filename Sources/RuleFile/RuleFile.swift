@@ -1,1 +1,0 @@
-// Reads rules from a JSON file.
