@@ -1,4 +1,4 @@
-internal import HTTPDNS
+package import HTTPDNS
 package import HTTPDNSClient
 package import HTTPDNSExchange
 internal import HTTPDNSIDNA
@@ -18,6 +18,8 @@ package struct FetchPlan: Sendable {
     /// Nil: standard output.
     package let file: String?
     package let includesHead: Bool
+    /// Where responses are kept; nil: nowhere.
+    package let cache: OfflineCacheSettings?
     /// The file of cookies; nil: none.
     package let cookieFile: String?
     /// Nil: one request whose body is shown.
@@ -56,6 +58,7 @@ package struct FetchPlan: Sendable {
         trust = policy
         file = arguments.value(.output).flatMap { $0 == "-" ? nil : $0 }
         includesHead = arguments.has(.include)
+        cache = try FetchCache.settings(arguments)
         cookieFile = arguments.value(.cookieJar)
         rounds = try Rounds(arguments)
         isJSON = arguments.has(.json)

@@ -11,6 +11,7 @@ enum ResponseOrder: Sendable {
     case write(UInt64, [UInt8])
     case finish(UInt64)
     case abandon(UInt64)
+    case revise(CacheKey, Choice, @Sendable (KeptResponse) -> KeptResponse?)
     case update(KeptResponse)
     case remove(KeptResponse)
     case removeKeys([CacheKey])
@@ -81,13 +82,11 @@ struct ResponseLoop {
         case .write(let id, let octets): write(octets, to: id)
         case .finish(let id): finish(id)
         case .abandon(let id): giveUp(id)
-        case .update(let response):
-            let head = ResponseForm.head(response)
-            care.attempt { table throws(DatabaseFault) in
-                try table.update(response.number) { $0.head = head }
-            }
-        case .remove(let response):
-            discard { table throws(DatabaseFault) in try table.remove(number: response.number) }
+        case .revise(let key, let choose, let change):
+            guard let kept = choose(variants(of: key).map(\.1)) else { break }
+            if let changed = change(kept) { update(changed) } else { remove(kept) }
+        case .update(let response): update(response)
+        case .remove(let response): remove(response)
         case .removeKeys(let keys): remove(keys)
         case .removeAll:
             for id in writing.keys { doom(id) }
@@ -113,9 +112,7 @@ struct ResponseLoop {
 
 // Finding
 extension ResponseLoop {
-    private mutating func find(
-        _ key: CacheKey, _ choose: ResponseOrder.Choice
-    ) -> FoundResponse? {
+    private mutating func variants(of key: CacheKey) -> [(ResponseRow, KeptResponse)] {
         let octets = Array(key.text.utf8)
         let found = care.attempt { table throws(DatabaseFault) in
             try table.find(octets).map { row throws(DatabaseFault) in
@@ -128,7 +125,13 @@ extension ResponseLoop {
                 return (row, response)
             }
         }
-        var variants = found ?? []
+        return found ?? []
+    }
+
+    private mutating func find(
+        _ key: CacheKey, _ choose: ResponseOrder.Choice
+    ) -> FoundResponse? {
+        var variants = variants(of: key)
         while let chosen = choose(variants.map(\.1)),
             let row = variants.first(where: { $0.1.number == chosen.number })?.0
         {
@@ -136,7 +139,7 @@ extension ResponseLoop {
                 use(row.number)
                 return FoundResponse(response: chosen, body: body)
             }
-            discard { table throws(DatabaseFault) in try table.remove(number: row.number) }
+            remove(chosen)
             variants.removeAll { $0.1.number == chosen.number }
         }
         return nil
@@ -255,6 +258,17 @@ extension ResponseLoop {
 
     private mutating func remove(_ file: PrivateBodyWriter?) {
         if let file { prepared()?.remove(file.name) }
+    }
+
+    private mutating func update(_ response: KeptResponse) {
+        let head = ResponseForm.head(response)
+        care.attempt { table throws(DatabaseFault) in
+            try table.update(response.number) { $0.head = head }
+        }
+    }
+
+    private mutating func remove(_ response: KeptResponse) {
+        discard { table throws(DatabaseFault) in try table.remove(number: response.number) }
     }
 
     private mutating func remove(_ keys: [CacheKey]) {
