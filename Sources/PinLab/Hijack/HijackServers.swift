@@ -120,19 +120,32 @@ extension HijackWorld {
     }
 
     /// Tells the truth over HTTPS, and can prove it.
-    func honest(fault: LabServiceFault? = nil) throws(LabError) {
+    ///
+    /// - Parameters:
+    ///   - isCut: It is not let through: its handshakes are reset.
+    ///   - impostor: Who stands in its place and says what this table says; nil: it is the one it is.
+    func honest(
+        isCut: Bool = false, impostor: (authority: TestAuthority, table: LabTable)? = nil
+    ) throws(LabError) {
         let place = address(.honest)
         var features = LabTLSFeatures()
         features.speaksHTTP2 = true
+        let names: [TestName] = [.address(place)]
+        let identity: TestIdentity
+        if let impostor {
+            identity = try impostor.authority.leaf(names)
+        } else {
+            identity = try leaf(names)
+        }
         let service = try LabHTTPDNSServer(
-            address: place, security: .tls(try leaf([.address(place)]), features: features),
-            settings: settings(truth))
-        if let fault { service.misbehave(fault) }
+            address: place, security: .tls(identity, features: features),
+            settings: settings(impostor?.table ?? truth))
+        if isCut { service.server.misbehave(.resetsInHandshake) }
         try add(service)
         let url = "https://\(place.uriText):\(service.port)/dns-query"
         let source = HijackSource(.doh, place, service.port, url: url, isProven: true)
         state.withLock { state in
-            state.tellers.append(service)
+            if impostor == nil { state.tellers.append(service) }
             state.trusted.append(source)
         }
     }

@@ -18,7 +18,7 @@ extension HijackScenario {
             world.portal(.redirect(to: "http://portal.invalid/login"))
             try world.resolver { $0.answer([portal], ttlSeconds: 1) }
             // Also what is proved does not get out.
-            try world.honest(fault: .closesUnanswered)
+            try world.honest(isCut: true)
             world.steps(alone: .refused, together: .refused)
         },
         interception(

@@ -43,6 +43,24 @@ extension HijackScenario {
             world.steps(alone: .refused)
         },
         HijackScenario(
+            "resolver-intercepted", .service,
+            HijackWords(
+                "who stands in the place of the proved resolver ends its TLS, and lies",
+                seen: "companies and states that cannot read DNS over HTTPS otherwise",
+                duty: "refuse the resolver; the network's own, which is honest here, is next"),
+            HijackFinding(.clean)
+        ) { (world) throws(LabError) in
+            world.truly([world.address(.origin)])
+            try world.origin()
+            let liar = world.address(.liar)
+            try world.liar(liar, identity: try world.foreign())
+            try world.honest(impostor: (world.cast.gateway, LabTable(world.host, [liar])))
+            let source = try world.resolver(saying: [world.address(.origin)])
+            world.step("that resolver alone", .refused, of: world.sources.trusted)
+            world.step("the network's alone", .genuine, of: [source])
+            world.step("both", .genuine, of: world.sources.trusted + [source])
+        },
+        HijackScenario(
             "provider-down", .service,
             HijackWords(
                 "the HTTP-DNS service does not answer", seen: "outages, blocked service addresses",

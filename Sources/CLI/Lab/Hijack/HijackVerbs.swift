@@ -75,9 +75,9 @@ struct HijackVerbs {
         return """
             hijack  networks that lie about a name, each with an honest resolver, a liar and an origin:
                     lab hijack list, lab hijack serve SCENARIO…, lab hijack run [-- COMMAND…].
-                    run goes through each with this library, or with the command, and has each
-                    diagnosed: genuine content, or refused; exit 1 on wrong content, on an origin that
-                    could be reached and was not, and on a wrong verdict.
+                    run goes through each with the command; or with this library, and then has each
+                    diagnosed as well. Genuine content, or refused: exit 1 on wrong content, on an
+                    origin that could be reached and was not, and on a wrong verdict.
 
             In the command of lab hijack run:
             \(placeholders)
