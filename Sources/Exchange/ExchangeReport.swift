@@ -279,7 +279,7 @@ extension ExchangeFailure: CustomStringConvertible {
         }
         let giver = resolution.source.resolver
         let blamed = hop.attempts.last { $0.label == label && $0.address != nil }
-        if let address = blamed?.address ?? hop.remote?.address {
+        if label != "cannot_connect", let address = blamed?.address ?? hop.remote?.address {
             return "connected to \(address), an address given by \(giver)"
         }
         let tried = resolution.addresses.map(\.description).joined(separator: ", ")

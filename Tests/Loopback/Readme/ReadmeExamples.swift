@@ -43,6 +43,19 @@ func theFactory(
     print(saved)
 }
 
+func withTheToolbox(staging: OriginMapping) throws -> URLSession {
+    let rules: LiveRules = [
+        RequestRule("images", .pathExtension("png", "jpg"), .stub(.file("placeholder.svg"))),
+        RequestRule("staging", try .host("api.example.com"), .map(staging)),
+        RequestRule("key", .any, .setHeaders(["X-App": "demo"])),
+    ]
+    var settings = HTTPDNSConfiguration()
+    settings.capture = Capture(CaptureConfiguration(path: "traffic.sqlite"))
+    settings.offlineCache = OfflineCacheSettings(directory: "/var/cache/app")
+    let toolbox = try HTTPDNS(settings).session(configuration: .default, rules: rules)
+    return toolbox
+}
+
 func withSettings() throws {
     var settings = HTTPDNSConfiguration()
     var service = try ResolverDescription("aliyun")
