@@ -90,7 +90,7 @@ struct Ending {
         guard !hasHead, scheme == .https else { return lost(text) }
         // What libcurl says of a socket that the peer has closed already.
         if text.hasPrefix("getpeername() failed") {
-            return lost("\(LibraryWords.hungUp) (libcurl: \(text))")
+            return lost(LibraryWords.hungUp)
         }
         return lost(LibraryWords.explained(text, LibraryWords.firstWords))
     }
