@@ -233,7 +233,7 @@ let testTargets: [Target] = [
         "Toolbox",
         library + [
             "Interception", "URLSession", "ForwardProxy", "CLI", "PinLab", "!TestSupport",
-            "!TestChild", "!HTTPDNSCommand",
+            "!TestChild", "!HTTPDNSCommand", "!Recipes",
         ], c: ["System"]),
     // The resolver tier of docs/fleet.md.
     .target(
@@ -310,7 +310,11 @@ let fleetTargets: [Target] =
 let examples: [Target] = [
     .executableTarget(
         name: "Demo", dependencies: ["HTTPDNSURLSession", "HTTPDNSPinLab"], path: "Examples/Demo",
-        swiftSettings: strict)
+        swiftSettings: strict),
+    // The code of docs/recipes.md; a test holds the two together.
+    .target(
+        name: "Recipes", dependencies: ["HTTPDNSURLSession"], path: "Examples/Recipes",
+        swiftSettings: strict),
 ]
 
 // Programs that measure, there only when `scripts/bench` asks: they need a release build.

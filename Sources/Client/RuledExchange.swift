@@ -1,3 +1,4 @@
+internal import HTTPDNSCaching
 package import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
@@ -124,11 +125,10 @@ package final class RuledExchange: StartedExchange {
         case .refuse(let refusal):
             end(failing: .refusedByRule(refusal))
             return nil
-        case .offline(let rule):
-            let why =
-                "nothing that is kept answers \(decision.request.line), and the network is off"
-            end(failing: .refusedByRule(RuleRefusal(.offline, rule: rule, why)))
-            return nil
+        case .offline:
+            // What nothing that is kept answers comes back as unsatisfied; see `received`.
+            request.cacheMode = .onlyIfCached
+            return client.start(request, observer: listener, cookies: cookies)
         case .resolve, .pass:
             request.redirects.maximumHops -= state.withLock { $0.followed }
             let keeper = AddedCookies.keeper(decision.cookies, cookies, &request)
@@ -227,6 +227,9 @@ package final class RuledExchange: StartedExchange {
     }
 
     fileprivate func received(_ head: ResponseHead, _ report: ExchangeReport, _ number: Int) {
+        if let refusal = state.withLock({ $0.refusal(report, number) }) {
+            return refuse(refusal, report)
+        }
         let whole = state.withLock { state -> ExchangeReport? in
             guard state.counts(number) else { return nil }
             state.tape?.head = head
@@ -234,6 +237,23 @@ package final class RuledExchange: StartedExchange {
         }
         guard let whole else { return }
         observer.exchange(received: head, report: whole)
+    }
+
+    /// Nothing that is kept answers, and the network may not be asked.
+    private func refuse(_ refusal: RuleRefusal, _ report: ExchangeReport) {
+        let (inner, failure) = state.withLock { state in
+            // From now on nothing of it counts.
+            state.number += 1
+            defer { state.inner = nil }
+            let whole = state.past.followed(by: report.noting(state.decision.names))
+            return (
+                state.inner,
+                ExchangeFailure(
+                    .refusedByRule(refusal), url: state.decision.request.url, report: whole)
+            )
+        }
+        inner?.cancel()
+        observer.exchange(ended: .failure(failure))
     }
 
     fileprivate func received(_ body: UnsafeRawBufferPointer, _ number: Int) -> Flow {
@@ -279,6 +299,15 @@ package final class RuledExchange: StartedExchange {
 
 extension RuledExchange.State {
     func counts(_ other: Int) -> Bool { number == other && next == nil }
+
+    func refusal(_ report: ExchangeReport, _ other: Int) -> RuleRefusal? {
+        guard counts(other), case .offline(let rule) = decision.verdict,
+            report.hops.last?.cache?.outcome == .unsatisfied
+        else { return nil }
+        return RuleRefusal(
+            .offline, rule: rule,
+            "nothing that is kept answers \(decision.request.line), and the network is off")
+    }
 
     /// The origin is asked: its connection is worth keeping.
     var isReal: Bool {
