@@ -3,6 +3,9 @@
 //     HTTPBench WAY get URL ROOT.pem IN_FLIGHT COUNT [h1|h2]
 //     HTTPBench WAY body URL ROOT.pem
 //
+// WAY may end in `+ring`, `+file` (whose path is in HTTPDNS_BENCH_CAPTURE) or `+whole` (a file, bodies
+// of any size kept): then a capture records.
+//
 // WAY: `stock` URLSession as it is; `null` URLSession with a protocol that answers at once from memory:
 // what any URLProtocol costs; `session` URLSession with this library installed; `client` HTTPDNSClient.
 // `get` sends COUNT requests for a small body, IN_FLIGHT at a time. `body` takes one large body, in a
@@ -25,8 +28,24 @@ guard arguments.count >= 5, let url = URL(string: arguments[3]) else {
     print("usage: HTTPBench WAY get|body URL ROOT.pem [IN_FLIGHT COUNT [h1|h2]]")
     throw BenchFault.usage
 }
-let way = arguments[1]
+let way = String(arguments[1].prefix { $0 != "+" })
+let recording = String(arguments[1].drop { $0 != "+" }.dropFirst())
 let clock = SystemMonotonicClock()
+
+let capture: Capture? = {
+    guard !recording.isEmpty else { return nil }
+    var configuration = CaptureConfiguration()
+    if recording == "ring" {
+        configuration.ringRecords = 1_000
+    } else {
+        configuration.path = ProcessInfo.processInfo.environment["HTTPDNS_BENCH_CAPTURE"]
+    }
+    if recording == "whole" {
+        configuration.limits.maximumBodyOctets = 1 << 30
+        configuration.limits.maximumOctets = 1 << 31
+    }
+    return Capture(configuration)
+}()
 
 func library() throws -> HTTPDNS {
     var configuration = HTTPDNSConfiguration()
@@ -34,6 +53,7 @@ func library() throws -> HTTPDNS {
     configuration.overrides = [try HostName("localhost"): [try IPAddress("127.0.0.1")]]
     configuration.trust = TrustPolicy(roots: .file(arguments[4]))
     if arguments.last == "h1" { configuration.highestVersion = .http11 }
+    configuration.capture = capture
     return try HTTPDNS(configuration)
 }
 
@@ -58,7 +78,13 @@ func report(
 ) {
     let took = Double(clock.now().nanoseconds - begun.clock.nanoseconds)
     let computing = Double(httpdns_bench_cpu_nanoseconds() - begun.computing)
-    var fields = ["\"name\":\"\(way)\""]
+    var fields = ["\"name\":\"\(arguments[1])\""]
+    if let counts = capture?.counts {
+        fields += [
+            "\"recorded\":\(counts.records)",
+            "\"dropped\":\(counts.droppedRecords + counts.droppedBodies)",
+        ]
+    }
     if octets > 0 {
         fields += [
             "\"mb_per_s\":\(Double(octets) * 1_000 / took)",
@@ -210,3 +236,4 @@ final class NullProtocol: URLProtocol {
 }
 
 if arguments[2] == "body" { try await body() } else { try await gets() }
+await capture?.close()

@@ -1,10 +1,10 @@
 // What a test wants done in a process of its own:
 //
-//     TestChild keep FILE ROUND   keeps answers until it is killed; says each round's number when
-//     all
+//     TestChild keep FILE ROUND   keeps answers until it is killed; says each round's number when all
 //                                 200 of it are in the file
-//     TestChild watch             says `ready`, then each network that it finds itself on, until
-//     its
+//     TestChild capture FILE ROUND   records until it is killed; says each round's number when all 50
+//                                 of it are in the file
+//     TestChild watch             says `ready`, then each network that it finds itself on, until its
 //                                 input ends
 //     TestChild sessions PORT ROOT    sends tasks of a URLSession of every kind to a host of
 //                                     127.0.0.1, with a certificate under the authority of a PEM
@@ -19,6 +19,7 @@ import Glibc
 import HTTPDNSLookup
 import HTTPDNSPlatform
 import HTTPDNSStore
+import HTTPDNSURLSession
 import TestSupport
 
 @Sendable func say(_ line: String, on descriptor: Int32 = 1) {
@@ -37,6 +38,25 @@ func keep(_ path: String, from first: Int) async {
             }
         }
         await store.flush()
+        say("\(round)")
+    }
+}
+
+func capture(_ path: String, from first: Int) async throws {
+    umask(0)
+    let capture = Capture(CaptureConfiguration(path: path))
+    let body = [UInt8](repeating: 0x2A, count: 100_000)
+    for round in first... {
+        for number in 0..<50 {
+            var hop = CaptureRecord.Hop(url: "https://shop.example.test/\(number)")
+            hop.status = 200
+            hop.responseFields = [.init("Content-Type", "image/png")]
+            var record = CaptureRecord(.exchange, hop, startedAt: Capture.now)
+            record.rule = "\(round)"
+            if number == 49 { record.responseBody = .init(body) }
+            capture.add(record)
+        }
+        await capture.flush()
         say("\(round)")
     }
 }
@@ -63,6 +83,8 @@ func watch() {
 let words = Array(CommandLine.arguments.dropFirst())
 switch words.first {
 case "keep" where words.count == 3: await keep(words[1], from: Int(words[2]) ?? 0)
+case "capture" where words.count == 3:
+    try await capture(words[1], from: Int(words[2]) ?? 0)
 case "watch": watch()
 case "sessions" where words.count == 3:
     try await Sessions(port: words[1], rootFile: words[2]).run()

@@ -21,7 +21,10 @@ enum CaptureRendering {
         var notes: [String] = []
         if record.kind != .exchange { notes.append(record.kind.rawValue) }
         if record.isAnswerCached, record.kind != .cached { notes.append("cached") }
-        if record.hops.count > 1 { notes.append("\(record.hops.count - 1) redirects") }
+        if record.hops.count > 1 {
+            notes.append(
+                record.hops.count == 2 ? "1 redirect" : "\(record.hops.count - 1) redirects")
+        }
         if let rule = record.rule { notes.append("rule \(rule)") }
         return notes.isEmpty ? "" : "  (" + notes.joined(separator: ", ").printable + ")"
     }

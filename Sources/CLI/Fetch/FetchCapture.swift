@@ -40,7 +40,7 @@ struct FetchCapture: Sendable {
 
     /// Returns when all is written; says what was not.
     func finish(_ console: Console) async -> ExitCode? {
-        await capture.flush()
+        await capture.close()
         for trouble in troubles.all { console.note("\(trouble)") }
         return capture.counts.droppedRecords > 0 ? .usage : nil
     }

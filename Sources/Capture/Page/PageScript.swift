@@ -68,10 +68,14 @@ extension CapturePage {
           const tr=el("tr");tr.tabIndex=0;
           const status=r.failure?r.failure.label:r.status===undefined?r.kind:r.status;
           const kind=failed(r)?"bad":(r.status||0)>=300?"turn":r.status?"good":"";
-          const url=el("td",null,"u");url.append(el("span",r.url));url.title=r.url;
+          const url=el("td",null,"u");url.title=r.url;
+          const cut=/^[a-z]+:\/\/([^\/?#]*)(.*)$/i.exec(r.url);
+          if(cut)url.append(el("span",cut[1],"h"),el("span",cut[2]||"/"));
+          else url.append(el("span",r.url));
           if(r.kind!=="exchange")url.append(el("span",r.kind,"tag"));
           if(cached(r)&&r.kind!=="cached")url.append(el("span","cached","tag"));
-          if(r.hops.length>1)url.append(el("span",r.hops.length-1+" redirects","tag"));
+          if(r.hops.length>1)url.append(el("span",r.hops.length-1+
+            (r.hops.length>2?" redirects":" redirect"),"tag"));
           if(r.rule)url.append(el("span","rule "+r.rule,"tag"));
           const w=el("td",null,"w");w.append(bar(r,from,span,aligned));
           tr.append(el("td",r.id,"n"),el("td",r.started.slice(11,23)),el("td",r.method),
@@ -127,7 +131,7 @@ extension CapturePage {
         function hop(box,h,i,n){
           const mark=n>1?"Hop "+(i+1)+" of "+n+": ":"";
           const r=h.resolution||{},p=h.peer,t=h.timings||{};
-          section(box,mark+"address",facts([["URL",n>1?h.method+" "+h.url:null],
+          section(box,mark+"Address",facts([["URL",n>1?h.method+" "+h.url:null],
             ["status",h.status],["resolver",r.resolver],["transport",r.transport],
             ["server",r.server],["addresses",(r.addresses||[]).join(", ")],
             ["aliases",(r.aliases||[]).join(", ")],
@@ -138,16 +142,16 @@ extension CapturePage {
               .filter(Boolean).join(", ")],
             ["protocol",h.version?"HTTP/"+h.version:null],["cache",h.cache],
             ["system asked",h.systemFallback]]));
-          section(box,mark+"tried in vain",tried([...(r.attempts||[]),...(h.attempts||[])]));
-          if(p)section(box,mark+"proof",facts([["name",p.matchedName],["subject",p.subject],
+          section(box,mark+"Tried in vain",tried([...(r.attempts||[]),...(h.attempts||[])]));
+          if(p)section(box,mark+"Proof",facts([["name",p.matchedName],["subject",p.subject],
             ["issuer",p.issuer],["valid until",p.notAfter],["pins",p.pinning],["pin",p.pin]]));
-          section(box,mark+"times",facts([["resolve",h.resolveMilliseconds===undefined?null:
+          section(box,mark+"Times",facts([["resolve",h.resolveMilliseconds===undefined?null:
             ms(h.resolveMilliseconds)],["connected",t.connected&&ms(t.connected)],
             ["secured",t.secured&&ms(t.secured)],["first octet",t.firstByte&&ms(t.firstByte)],
             ["total",t.total&&ms(t.total)],["octets up",h.sentOctets],
             ["octets down",h.receivedOctets]]));
-          section(box,mark+"request head",fields(h.requestHeaders));
-          section(box,mark+"response head",fields(h.responseHeaders))}
+          section(box,mark+"Request head",fields(h.requestHeaders));
+          section(box,mark+"Response head",fields(h.responseHeaders))}
         function detail(r){
           const box=$("detail"),close=el("button","Close");close.id="close";close.type="button";
           close.addEventListener("click",hide);

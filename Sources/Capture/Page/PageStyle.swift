@@ -15,7 +15,7 @@ extension CapturePage {
         <p id="legend"><span class="resolve">resolve</span><span class="connect">connect</span>
         <span class="secure">TLS</span><span class="wait">wait</span>
         <span class="receive">receive</span></p>
-        <main><table id="list"><thead><tr><th class="n">#</th><th>Time</th><th>Method</th>
+        <main><table id="list"><thead><tr><th class="n">#</th><th>Time (UTC)</th><th>Method</th>
         <th>Status</th><th class="u">URL</th><th class="n">Took</th><th class="n">Down</th>
         <th class="w">Waterfall</th></tr></thead><tbody></tbody></table>
         <p id="none" hidden>No record fits.</p></main>
@@ -54,7 +54,7 @@ extension CapturePage {
         color:var(--quiet);font-size:12px;z-index:1}
         th,td{padding:4px 8px;border-bottom:1px solid var(--line);overflow:hidden;
         text-overflow:ellipsis;white-space:nowrap}
-        th:nth-child(1){width:56px}th:nth-child(2){width:108px}th:nth-child(3){width:82px}
+        th:nth-child(1){width:56px}th:nth-child(2){width:120px}th:nth-child(3){width:82px}
         th:nth-child(4){width:128px}th:nth-child(6){width:78px}th:nth-child(7){width:72px}
         th.w{width:30%}
         .n{text-align:right;font-variant-numeric:tabular-nums}
@@ -65,12 +65,14 @@ extension CapturePage {
         .bad{color:var(--bad)}.good{color:var(--good)}.turn{color:var(--turn)}
         .tag{font-size:11px;border:1px solid var(--line);border-radius:3px;padding:0 4px;
         margin-left:6px;color:var(--quiet)}
+        .h{color:var(--quiet)}
         svg{display:block;width:100%;height:14px}
         .resolve{fill:var(--resolve)}.connect{fill:var(--connect)}.secure{fill:var(--secure)}
         .wait{fill:var(--wait)}.receive{fill:var(--receive)}.whole{fill:var(--quiet)}
         #detail{position:fixed;inset:0 0 0 auto;width:min(720px,100%);background:var(--page);
         border-left:1px solid var(--line);box-shadow:-8px 0 24px #0003;overflow:auto;padding:16px;
         z-index:2}
+        #detail:focus{outline:none}
         #detail h2{font-size:15px;margin:0 40px 8px 0;overflow-wrap:anywhere}
         #detail h3{font-size:13px;margin:18px 0 6px;color:var(--quiet)}
         #detail dl{display:grid;grid-template-columns:minmax(96px,150px) 1fr;gap:2px 12px;margin:0}
@@ -85,7 +87,8 @@ extension CapturePage {
         @media(max-width:720px){th:nth-child(2),td:nth-child(2),th:nth-child(7),
         td:nth-child(7),th.w,td.w{display:none}th:nth-child(1){width:44px}
         th:nth-child(3){width:66px}th:nth-child(4){width:84px}th:nth-child(6){width:66px}
-        td,th{padding:4px}#filters label{flex:1 1 40%}#filters .check{display:none}
-        input,select{max-width:none;flex:1;min-width:0}#legend{display:none}}
+        td,th{padding:4px}
+        #filters label{flex:1 1 40%}#filters .check{display:none}
+        input,select{max-width:none;flex:1;min-width:0}#legend,.h{display:none}}
         """
 }

@@ -141,7 +141,7 @@ public final class CaptureFile {
 
     /// What a capture's file says of itself.
     public struct Contents: Sendable, Hashable {
-        /// How many records there are.
+        /// How many records are in it.
         public let records: Int64
         /// As ``CaptureLimits/maximumOctets`` counts.
         public let octets: Int64

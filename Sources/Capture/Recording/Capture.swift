@@ -85,6 +85,16 @@ public final class Capture: Sendable {
         }
     }
 
+    /// Ends the recording for good, and returns when the file is whole in one piece, without the
+    /// log beside it, unless somebody else uses it. What ends later is told to listeners, and is
+    /// not in the file.
+    public func close() async {
+        isEnabled = false
+        await withCheckedContinuation { continuation in
+            post(.close { continuation.resume() })
+        }
+    }
+
     /// What was recorded and dropped so far.
     public var counts: CaptureCounts {
         var counts = mailbox.withLockSignalling { $0.counts }
@@ -182,6 +192,7 @@ extension Capture {
             return lost
         }
         for case .flush(let done) in lost { done() }
+        for case .close(let done) in lost { done() }
         return true
     }
 }

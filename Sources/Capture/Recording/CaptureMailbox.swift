@@ -10,6 +10,8 @@ enum CaptureMessage: Sendable {
     case ended(CaptureDraft)
     case flush(@Sendable () -> Void)
     case clear
+    /// The file is closed; nothing more goes into it.
+    case close(@Sendable () -> Void)
     case stop
 
     /// Octets of bodies, unredacted.
@@ -17,7 +19,7 @@ enum CaptureMessage: Sendable {
         switch self {
         case .piece(let piece): piece.octets.count
         case .ended(let draft): draft.octets
-        case .began, .answered, .flush, .clear, .stop: 0
+        case .began, .answered, .flush, .clear, .close, .stop: 0
         }
     }
 }
@@ -60,7 +62,7 @@ struct CaptureMailbox: Sendable {
         waitingOctets += message.octets
         switch message {
         case .ended, .began, .answered: waitingRecords += 1
-        case .flush, .clear, .stop: isPressing = true
+        case .flush, .clear, .close, .stop: isPressing = true
         case .piece: break
         }
         messages.append(message)
@@ -76,7 +78,7 @@ struct CaptureMailbox: Sendable {
 
     private mutating func hasRoom(for message: CaptureMessage) -> Bool {
         switch message {
-        case .flush, .clear, .stop: return true
+        case .flush, .clear, .close, .stop: return true
         case .began, .answered: return waitingRecords < limits.maximumWaitingRecords / 2
         case .ended:
             guard waitingRecords < limits.maximumWaitingRecords else {

@@ -46,6 +46,7 @@ struct CaptureWriter {
     private mutating func obey(_ messages: [CaptureMessage]) -> Bool {
         var done: [@Sendable () -> Void] = []
         var goesOn = true
+        var closes = false
         var ended: Int64 = 0
         for message in messages {
             switch message {
@@ -59,11 +60,15 @@ struct CaptureWriter {
             case .clear:
                 ring.clear()
                 file?.clear()
+            case .close(let tell):
+                done.append(tell)
+                closes = true
             case .stop: goesOn = false
             }
         }
         let lost = file?.commit() ?? 0
         count(ended, lost: lost)
+        if closes { file = nil }
         for tell in done { tell() }
         return goesOn
     }
@@ -73,8 +78,10 @@ struct CaptureWriter {
         let (isWorse, counts) = mailbox.withLock(
             { box in
                 box.counts.records += ended
+                let isWorse = box.noticesFallingBehind(since: earlier)
+                // What the file could not take was told by the file.
                 box.counts.droppedRecords += lost
-                return (box.noticesFallingBehind(since: earlier), box.counts)
+                return (isWorse, box.counts)
             }, signallingIf: { _ in false })
         file?.dropped =
             counts.droppedRecords - (file?.lost ?? 0)
