@@ -180,7 +180,7 @@ import Testing
         let hard = try self.lab()
         let held = try await offPool { try self.tunnel(hard.proxy) }
         await hard.proxy.stop(grace: .milliseconds(1))
-        #expect(hard.records.map(\.reason) == ["connection_lost"])
+        #expect(hard.records.map(\.reason) == ["stopping"])
         withExtendedLifetime(held) {}
     }
 
