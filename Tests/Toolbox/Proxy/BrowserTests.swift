@@ -32,6 +32,7 @@ struct BrowserTests {
         #expect(picture.starts(with: [0x89, 0x50, 0x4E, 0x47]))
         #expect(picture.count > 10_000)
         try check(try contents(of: directory.path + "/events"))
+        // HTTPDNS_SCREENSHOTS=DIR keeps the picture, to be looked at.
         if let kept = getenv("HTTPDNS_SCREENSHOTS").map({ String(cString: $0) }) {
             _ = try await run("cp", [directory.path + "/https.png", kept + "/proxy.png"])
         }
