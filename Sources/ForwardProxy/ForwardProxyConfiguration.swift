@@ -1,3 +1,4 @@
+public import HTTPDNSCapture
 public import HTTPDNSNames
 
 /// How a ``ForwardProxy`` serves. The default is for programs of this machine alone.
@@ -19,6 +20,9 @@ public struct ForwardProxyConfiguration: Sendable {
     public var servesOtherMachines = false
     /// Time and size limits.
     public var limits = ForwardProxyLimits()
+    /// Records what passes: plain requests whole, tunnels by host, address, proof, octets and times.
+    /// Where the ``HTTPDNS`` has one of its own, this one is told in its place.
+    public var capture: Capture?
     /// Told what happens, on the proxy's thread: must return at once.
     public var observer: (@Sendable (ForwardProxyEvent) -> Void)?
 

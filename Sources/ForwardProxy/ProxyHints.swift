@@ -11,7 +11,7 @@ package enum ProxyHints {
     package static func autoConfiguration(_ place: String) -> String {
         """
         function FindProxyForURL(url, host) {
-            if (isPlainHostName(host) || host === "localhost" || shExpMatch(host, "127.*")) {
+            if (host === "localhost" || /^127\\.[0-9]+\\.[0-9]+\\.[0-9]+$/.test(host)) {
                 return "DIRECT";
             }
             return "PROXY \(place)";

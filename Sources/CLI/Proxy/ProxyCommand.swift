@@ -27,7 +27,8 @@ extension Command {
         usage: "[--listen IP:PORT]",
         options: [
             .listen, .resolver, .resolve, .cacert, .verifyPin, .tokenEnv, .tokenFile,
-            .unprovenPort, .allowLocal, .serveOthers, .grace, .printEnv, .json, .verbose,
+            .unprovenPort, .allowLocal, .serveOthers, .grace, .printEnv, .captureFile, .json,
+            .verbose,
             .config,
         ] + ResolverArguments.options,
         details: details
@@ -56,6 +57,7 @@ extension Command {
         Examples:
           httpdns proxy --verbose
           httpdns proxy --listen 127.0.0.1:8888 --resolver google
+          httpdns proxy --capture traffic.sqlite      (then: httpdns capture show traffic.sqlite)
           curl -x http://127.0.0.1:8353 https://example.com/
           eval "$(httpdns proxy --print-env)"
           chromium --proxy-server=http://127.0.0.1:8353

@@ -12,6 +12,8 @@ package struct ProxyPlan: Sendable {
     /// What is in flight may end by itself for so long after Ctrl-C.
     package let grace: Duration
     package let printsEnvironment: Bool
+    /// Nil: nothing is recorded.
+    let capture: FetchCapture?
     package let isJSON: Bool
     package let isVerbose: Bool
 
@@ -44,6 +46,7 @@ package struct ProxyPlan: Sendable {
         self.configuration = configuration
         grace = try arguments.duration(.grace) ?? .seconds(5)
         printsEnvironment = arguments.has(.printEnv)
+        capture = try FetchCapture(arguments)
         isJSON = arguments.has(.json)
         isVerbose = arguments.has(.verbose)
     }

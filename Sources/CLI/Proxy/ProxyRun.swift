@@ -20,6 +20,7 @@ struct ProxyRun {
         ).httpdns()
         var settings = plan.settings
         let (plan, console) = (plan, console)
+        settings.capture = plan.capture?.capture
         settings.observer = { ProxyRun.tell($0, plan, console) }
         let proxy: ForwardProxy
         do throws(ForwardProxyFault) { proxy = try ForwardProxy(httpdns, settings) } catch {
@@ -28,6 +29,7 @@ struct ProxyRun {
         announce(proxy)
         await Interruption.awaiting(interrupted: ()) { _ in }
         await proxy.stop(grace: plan.grace)
+        _ = await plan.capture?.finish(console)
         if plan.isJSON { console.print(json: ProxyRendering.stopped(proxy.counts)) }
         return .interrupted
     }

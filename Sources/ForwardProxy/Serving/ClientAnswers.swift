@@ -1,3 +1,4 @@
+internal import HTTPDNSCapture
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
@@ -10,6 +11,7 @@ extension ClientConnection {
         requestNumber += 1
         asked = Asked()
         excluded = []
+        resolution = nil
         record = ForwardProxyRecord()
         record.startedAt = SystemWallClock().now()
         desk.count { counts in
@@ -37,6 +39,10 @@ extension ClientConnection {
             counts.octetsUp += record.octetsUp
             counts.octetsDown += record.octetsDown
             if record.kind == .refused { counts.refusals += 1 }
+        }
+        // The client's exchanges are recorded by the client.
+        if record.kind != .exchange, let capture = desk.settings.capture {
+            CaptureRecord(record, resolution).map { capture.add($0) }
         }
         desk.settings.observer?(.ended(record))
     }

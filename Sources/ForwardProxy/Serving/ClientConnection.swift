@@ -1,4 +1,5 @@
 internal import HTTPDNSExchange
+internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 
@@ -48,6 +49,8 @@ final class ClientConnection {
     var deadline: Monotonic
     var isClientEnded = false
     var excluded: Set<IPAddress> = []
+    /// What the resolver said of the host at hand.
+    var resolution: ResolvedHost?
     private var lingeringOctets = 0
     private var hasEndedWriting = false
     var isOver = false
@@ -282,6 +285,14 @@ extension ClientConnection {
         }
         if isRecording { endRecord("client_left", "The client has left.") }
         over(resetting: true)
+    }
+
+    /// The proxy has ended, and waits no longer.
+    func cutShort() {
+        let words = ("stopping", "The proxy has ended.")
+        if case .tunnelling(let tunnel) = phase { return cut(tunnel, words.0, words.1) }
+        if isRecording { endRecord(words.0, words.1) }
+        abort()
     }
 
     func over(resetting: Bool) {

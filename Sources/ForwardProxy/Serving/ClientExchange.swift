@@ -45,6 +45,8 @@ extension ClientConnection {
         request.usesCookies = false
         request.expectsContinue = asked.expectsContinue
         request.proxies = ProxyPolicy.none
+        request.origin = RequestOrigin("proxy")
+        request.tap = desk.settings.capture
         request.limits.total = nil
         request.limits.idle = desk.settings.limits.idle
         let origin = OriginExchange(turn: turn, desk: desk)

@@ -47,6 +47,7 @@ extension ClientConnection {
         case .failure(let failure):
             if case .notProven(let resolution, let failures) = failure {
                 note(failures)
+                self.resolution = resolution
                 record.resolver = resolution.source.resolver
                 record.addresses = resolution.addresses
             }
@@ -78,6 +79,7 @@ extension ClientConnection {
 
     private func note(_ route: ProvenRoute) {
         note(route.failures)
+        resolution = route.resolution
         record.resolver = route.resolution.source.resolver
         record.addresses = route.resolution.addresses
         record.peer = route.proof?.peer

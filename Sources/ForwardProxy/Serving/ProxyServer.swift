@@ -40,7 +40,7 @@ final class ProxyServer {
             if now >= sweepsAt { sweep(now) }
             if let again = acceptsAgainAt, now >= again { resumeAccepting() }
         }
-        for connection in connections.values { connection.abort() }
+        for connection in connections.values { connection.cutShort() }
     }
 
     private var isFinished: Bool {
@@ -67,9 +67,10 @@ final class ProxyServer {
             }
         }
         if event.isReadable, !connection.isOver {
-            if isUpstream {
+            // A peer that has hung up is told of whether it is read from or not.
+            if isUpstream, connection.upstream?.wantsRead == true {
                 connection.upstreamReadable(scratch, now)
-            } else if connection.client.wantsRead {
+            } else if !isUpstream, connection.client.wantsRead {
                 connection.clientReadable(scratch, now)
             }
         }

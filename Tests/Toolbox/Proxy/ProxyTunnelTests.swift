@@ -107,7 +107,6 @@ import Testing
 
     @Test func `a storm of clients that leave at any moment leaves nothing behind`() async throws {
         let lab = try lab()
-        let descriptors = openDescriptors()
         try await offPool {
             let target = "CONNECT echo.example.test:\(self.echo.port) HTTP/1.1\r\nHost: x\r\n\r\n"
             for round in 0..<400 {
@@ -122,8 +121,6 @@ import Testing
             lab.proxy.counts.openConnections == 0 && lab.proxy.counts.openTunnels == 0
         }
         #expect(isEmpty, "\(lab.proxy.counts)")
-        let isClosed = await eventually { openDescriptors() <= descriptors + 50 }
-        #expect(isClosed)
         let answer = try await offPool {
             let client = try self.tunnel(lab.proxy)
             client.send("alive")
@@ -180,7 +177,7 @@ import Testing
         let hard = try self.lab()
         let held = try await offPool { try self.tunnel(hard.proxy) }
         await hard.proxy.stop(grace: .milliseconds(1))
-        #expect(hard.records.map(\.reason) == ["connection_lost"])
+        #expect(hard.records.map(\.reason) == ["stopping"])
         withExtendedLifetime(held) {}
     }
 
