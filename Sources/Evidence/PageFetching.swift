@@ -1,6 +1,7 @@
 internal import HTTPDNSDiagnosis
 internal import HTTPDNSDigest
 internal import HTTPDNSExchange
+internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 internal import HTTPDNSTransport
@@ -103,7 +104,7 @@ private final class PageCollector: TransferObserver {
     ) -> Outcome {
         let isWhole = state.body.count >= mostBodyOctets
         if case .failure(let failure) = result, !(isWhole && state.head != nil) {
-            return .failure(.init(reason: "\(failure)"))
+            return .failure(.init(reason: "\(QueryFailure(failure))"))
         }
         guard let head = state.head else { return .failure(.init(reason: "no response")) }
         var names: [String] = []

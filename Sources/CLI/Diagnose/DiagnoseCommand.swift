@@ -13,7 +13,6 @@ extension Command {
         usage: "NAME[:PORT]", options: DiagnoseRequest.rules, details: details
     ) { (arguments, console) throws(CommandFault) in
         let request = try await DiagnoseRequest(arguments, console)
-        if let file = request.htmlFile { try DiagnosePage.checkWritable(file) }
         let isVerbose = arguments.has(.verbose)
         let diagnosis: Diagnosis
         do throws(TrustSetupError) {

@@ -155,11 +155,15 @@ struct DiagnoseRendering {
 
     static func line(_ fetch: FetchEvidence) -> String {
         let place = fetch.address.map { " at \($0)" } ?? ""
+        return "\(fetch.url)\(place): \(outcome(of: fetch))"
+    }
+
+    static func outcome(of fetch: FetchEvidence) -> String {
         switch fetch.result {
-        case .failure(let failure): return "\(fetch.url)\(place): \(failure.reason)"
+        case .failure(let failure): return failure.reason
         case .success(let page):
             let leads = page.location.map { ", leads to \($0)" } ?? ""
-            return "\(fetch.url)\(place): \(page.status)\(leads), \(page.bodyOctets) octets"
+            return "\(page.status)\(leads), \(page.bodyOctets) octets"
         }
     }
 
