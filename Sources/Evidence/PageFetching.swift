@@ -112,15 +112,18 @@ private final class PageCollector: TransferObserver {
             let name = field.name.lowercased()
             if !names.contains(name), names.count < mostFields { names.append(name) }
         }
+        let location = head.fields.first("Location").map { String($0.prefix(longestLocation)) }
         return .success(
             FetchEvidence.Page(
-                status: head.status, location: head.fields.first("Location"), fieldNames: names,
+                status: head.status, location: location, fieldNames: names,
                 bodyOctets: state.body.count,
                 bodyDigest: (try? Digest.sha256(state.body)) ?? [],
                 date: head.fields.first("Date").flatMap { CookieDate.parse($0) },
                 excerpt: Array(state.body.prefix(excerptOctets))))
     }
 
+    /// Because: longer ones are no addresses that a person could read.
+    private static let longestLocation = 2_000
     /// Because: enough to see an injected script or a login form; a whole page may be anything.
     private static let mostBodyOctets = 65_536
     /// Because: what a person reads to see what it is.

@@ -188,7 +188,9 @@ struct PageChains {
 
     var section: Markup {
         guard !judgement.addresses.isEmpty else { return .nothing }
-        return .section("Addresses and certificates", judgement.addresses.map { block($0) })
+        return .section(
+            "Addresses and certificates",
+            judgement.addresses.prefix(DiagnoseWords.mostAddresses).map { block($0) })
     }
 
     private func block(_ judged: AddressJudgement) -> Markup {
@@ -219,7 +221,7 @@ struct PageChains {
     }
 
     private func chain(_ chain: [CertificateFacts]) -> Markup {
-        .element("ol", class: "chain", chain.map { .element("li", [], certificate($0)) })
+        .element("ol", class: "chain", chain.prefix(8).map { .element("li", [], certificate($0)) })
     }
 
     private func certificate(_ certificate: CertificateFacts) -> [Markup] {
@@ -232,7 +234,8 @@ struct PageChains {
         rows.append("Valid \(certificate.notBefore.iso8601) to \(certificate.notAfter.iso8601)")
         rows.append("Key \(certificate.key), pin \(certificate.pin)")
         let subject = certificate.subject.isEmpty ? "no subject" : certificate.subject
-        let head = Markup.element("strong", [], [.text(subject)])
-        return [head] + rows.map { .element("br") + .element("span", class: "soft", [.text($0)]) }
+        let head = Markup.element("strong", [], [.text(subject.clipped)])
+        return [head]
+            + rows.map { .element("br") + .element("span", class: "soft", [.text($0.clipped)]) }
     }
 }
