@@ -77,6 +77,16 @@ public enum RuleAction: Sendable {
         .stub(Stub(responses, after: after))
     }
 
+    /// Nothing after it in its rule is done, at least where it applies.
+    package var decides: Bool {
+        switch self {
+        case .pass, .resolve, .block, .offline: true
+        case .stub(let stub): !stub.mayGoOn
+        case .replay(_, let otherwise): otherwise == .refuse
+        case .map, .addresses, .setFields, .removeFields, .addCookies, .record: false
+        }
+    }
+
     /// The next request gets another answer.
     var isCounting: Bool {
         switch self {

@@ -160,6 +160,10 @@ public struct Stub: Sendable, CustomStringConvertible {
         }
     }
 
+    var mayGoOn: Bool {
+        if case .listed(_, .goOn) = form { true } else { false }
+    }
+
     var isCounting: Bool {
         guard case .listed(let responses, let after) = form else { return false }
         return responses.count > 1 || after == .goOn

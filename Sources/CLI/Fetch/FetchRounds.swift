@@ -45,6 +45,7 @@ struct FetchRounds {
                 next += 1
             }
         }
+        await httpdns.offlineCache?.flush()
         progress.clear()
         let took = SystemMonotonicClock().now().milliseconds(since: began)
         let lines = tally.lines(milliseconds: took, of: rounds.count)
@@ -67,8 +68,9 @@ struct FetchRounds {
             let response = try await client.send(request)
             var body = response.body.makeAsyncIterator()
             while let chunk = try await body.nextChunk() { octets += Int64(chunk.count) }
+            let report = response.body.report
             return Ended(
-                round: round, report: response.body.report, octets: octets, trouble: nil)
+                round: round, report: report, octets: octets, trouble: FetchCache.trouble(report))
         } catch {
             return Ended(
                 round: round, report: error.report, octets: octets, trouble: FetchTrouble(error))
