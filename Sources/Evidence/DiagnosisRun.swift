@@ -51,6 +51,8 @@ private struct DiagnosisRun {
         var met: Set<IPAddress> = []
         var fetchedInClear: Set<IPAddress> = []
         var hasVerifiedPage = false
+        /// Addresses beyond the most that are looked at.
+        var leftOut = 0
     }
 
     init(
@@ -96,6 +98,10 @@ private struct DiagnosisRun {
             }
             // A cancelled run does not wait for what is under way.
             group.cancelAll()
+        }
+        if progress.leftOut > 0 {
+            progress.evidence.unfinished.append(
+                "\(progress.leftOut) addresses were not tried, there are too many")
         }
         if Task.isCancelled { progress.evidence.unfinished.append("the run was cancelled") }
         let took = clock.now().milliseconds(since: frame.start)
@@ -167,8 +173,7 @@ private struct DiagnosisRun {
     ) {
         for address in addresses where progress.met.insert(address).inserted {
             if progress.met.count > DiagnosisRun.mostPeers {
-                progress.evidence.unfinished.append(
-                    "\(address) was not tried: there are too many")
+                progress.leftOut += 1
                 continue
             }
             if let reason = reasonAgainst(address) {

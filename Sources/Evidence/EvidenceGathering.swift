@@ -40,17 +40,32 @@ struct RunFrame: Sendable {
             tookMilliseconds: now.milliseconds(since: begun))
     }
 
-    /// Runs what blocks on a thread of its own.
+    /// Runs what blocks on a thread of its own. When the task is cancelled it is no longer waited for;
+    /// what it then finds, nobody hears.
     static func offPool(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let isStarted = DetachedThread.start(named: "httpdns-diagnose") {
-                body()
-                continuation.resume()
+        let waiter = Locked<CheckedContinuation<Void, Never>?>(nil)
+        let isOver = Locked(false)
+        let end: @Sendable () -> Void = {
+            isOver.withLock { $0 = true }
+            let waiting = waiter.withLock { waiter in
+                defer { waiter = nil }
+                return waiter
             }
-            if !isStarted {
-                body()
-                continuation.resume()
+            waiting?.resume()
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                waiter.withLock { $0 = continuation }
+                let work: @Sendable () -> Void = {
+                    body()
+                    end()
+                }
+                if !DetachedThread.start(named: "httpdns-diagnose", work) { work() }
+                // A cancel that came before there was anybody to wake.
+                if isOver.withLock({ $0 }) { end() }
             }
+        } onCancel: {
+            end()
         }
     }
 }
@@ -110,7 +125,7 @@ struct SourceAsking: Sendable {
                 switch record.data {
                 case .address(let address): texts.append("\(address)")
                 case .txt(let strings):
-                    texts += strings.map { String(decoding: $0, as: UTF8.self) }
+                    texts += strings.prefix(4).map { String(decoding: $0, as: UTF8.self) }
                 default: break
                 }
             }

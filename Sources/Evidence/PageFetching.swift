@@ -1,6 +1,7 @@
 internal import HTTPDNSDiagnosis
 internal import HTTPDNSDigest
 internal import HTTPDNSExchange
+internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 internal import HTTPDNSTransport
@@ -103,7 +104,7 @@ private final class PageCollector: TransferObserver {
     ) -> Outcome {
         let isWhole = state.body.count >= mostBodyOctets
         if case .failure(let failure) = result, !(isWhole && state.head != nil) {
-            return .failure(.init(reason: "\(failure)"))
+            return .failure(.init(reason: "\(QueryFailure(failure))"))
         }
         guard let head = state.head else { return .failure(.init(reason: "no response")) }
         var names: [String] = []
@@ -111,15 +112,18 @@ private final class PageCollector: TransferObserver {
             let name = field.name.lowercased()
             if !names.contains(name), names.count < mostFields { names.append(name) }
         }
+        let location = head.fields.first("Location").map { String($0.prefix(longestLocation)) }
         return .success(
             FetchEvidence.Page(
-                status: head.status, location: head.fields.first("Location"), fieldNames: names,
+                status: head.status, location: location, fieldNames: names,
                 bodyOctets: state.body.count,
                 bodyDigest: (try? Digest.sha256(state.body)) ?? [],
                 date: head.fields.first("Date").flatMap { CookieDate.parse($0) },
                 excerpt: Array(state.body.prefix(excerptOctets))))
     }
 
+    /// Because: longer ones are no addresses that a person could read.
+    private static let longestLocation = 2_000
     /// Because: enough to see an injected script or a login form; a whole page may be anything.
     private static let mostBodyOctets = 65_536
     /// Because: what a person reads to see what it is.

@@ -65,7 +65,9 @@ struct PlainQuestion: Sendable {
         guard let message = try? Message(decoding: reply) else { return [] }
         return message.answers.prefix(PlainQuestion.mostTexts).flatMap { record -> [String] in
             guard case .txt(let strings) = record.data else { return [] }
-            return strings.map { String(decoding: $0, as: UTF8.self) }
+            return strings.prefix(PlainQuestion.mostTexts).map {
+                String(decoding: $0, as: UTF8.self)
+            }
         }
     }
 
@@ -74,12 +76,20 @@ struct PlainQuestion: Sendable {
 }
 
 extension Statement {
-    /// What a testimony says.
+    /// Because: more addresses than these are no honest answer, and all of them are looked at again
+    /// and again.
+    private static let mostAddresses = 64
+    /// Because: honest chains have a handful.
+    private static let mostAliases = 16
+
+    /// What a testimony says, its first addresses and aliases where it has more than are honest.
     init(_ testimony: Testimony) {
         let answer = LookupAnswer(testimony: testimony, ttlSeconds: 0, isCached: false)
         let lives = testimony.answers.map(\.ttlSeconds)
         self.init(
-            code: testimony.code, addresses: answer.addresses, aliases: answer.aliases,
+            code: testimony.code,
+            addresses: Array(answer.addresses.prefix(Statement.mostAddresses)),
+            aliases: Array(answer.aliases.prefix(Statement.mostAliases)),
             ttlSeconds: testimony.excessiveTTLSeconds ?? lives.min()
                 ?? testimony.negativeTTLSeconds,
             isAuthenticData: testimony.isAuthenticData,

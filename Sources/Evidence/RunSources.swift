@@ -85,9 +85,11 @@ struct RunSources {
     private mutating func add(
         _ backend: any ResolverBackend, _ standing: EvidenceSource.Standing
     ) {
+        // A name server may be trusted, too, and is then both.
+        let isKnown = all.contains { $0.label == backend.label }
         let source = EvidenceSource(
-            label: backend.label, standing: standing,
-            transport: RunSources.transport(of: backend.label),
+            label: isKnown ? "\(backend.label) (\(standing.rawValue))" : backend.label,
+            standing: standing, transport: RunSources.transport(of: backend.label),
             server: RunSources.server(of: backend.label))
         guard standing != .trusted || backend.isAuthenticated || backend.isLocal else {
             add(

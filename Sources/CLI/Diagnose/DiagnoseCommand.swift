@@ -13,7 +13,6 @@ extension Command {
         usage: "NAME[:PORT]", options: DiagnoseRequest.rules, details: details
     ) { (arguments, console) throws(CommandFault) in
         let request = try await DiagnoseRequest(arguments, console)
-        if let file = request.htmlFile { try DiagnosePage.checkWritable(file) }
         let isVerbose = arguments.has(.verbose)
         let diagnosis: Diagnosis
         do throws(TrustSetupError) {
@@ -36,6 +35,7 @@ extension Command {
         }
         return diagnosis.verdict.exitCode
     }.failing { words, fault in DiagnoseJSON.failure(words.first, fault) }
+        .tellingWhenInterrupted()
 
     private static let details = """
         Asks the hosts file, the system, each name server of resolv.conf by UDP and by TCP, and
@@ -59,6 +59,8 @@ extension Command {
           httpdns diagnose www.example.com --dark-address 192.0.2.53 --identify
           httpdns diagnose www.example.com --probe http://connectivitycheck.gstatic.com/generate_204
           httpdns diagnose bücher.example --json | jq .verdict
+
+        Ctrl-C tells what is known by then (exit 130).
 
         error.code with --json: usage alone; whatever the network does is a verdict.
         """

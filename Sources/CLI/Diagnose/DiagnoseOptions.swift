@@ -86,6 +86,8 @@ struct DiagnoseRequest {
             options.securePort = Port(UInt16(port)) ?? .https
         }
         options.trust = try arguments.trustPolicy(configuration.trust, console)
+        // Before anybody is asked, a resolver's own address included.
+        if let htmlFile { try DiagnosePage.checkWritable(htmlFile) }
         let makers = DiagnoseResolvers(arguments, configuration, console)
         try await makers.apply(to: &options)
         self.options = options

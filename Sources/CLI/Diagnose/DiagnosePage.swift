@@ -81,21 +81,18 @@ struct DiagnosePage {
 
     private var layers: Markup {
         let rows = judgement.layers.map { line in
-            Markup.element(
-                "tr", [],
-                [
-                    .element("th", [("scope", "row")], [.text(line.layer.rawValue)]),
-                    .element(
-                        "td", [], [PageTone(line.state).pill(DiagnoseWords.words(line.state))]),
-                    .element("td", [], [.text(line.text)]),
-                ])
+            Markup.row([
+                .rowHead(.text(line.layer.rawValue)),
+                .cell("State", [PageTone(line.state).pill(DiagnoseWords.words(line.state))]),
+                .cell("Found", [.text(line.text)]),
+            ])
         }
         return .section(
             "Layer by layer",
             [
                 .table(
                     "layers", caption: "From the network up to the page",
-                    columns: ["Layer", "State", "Found"], rows: rows)
+                    columns: ["Layer", "State", "Found"].map { .columnHead(.text($0)) }, rows: rows)
             ])
     }
 
@@ -178,30 +175,38 @@ extension Markup {
         element("details", [], [element("summary", [], [text(title)])] + content)
     }
 
-    /// A table that scrolls by itself where the screen is narrow, by keyboard, too.
+    /// A table that scrolls by itself where the screen is narrow, by keyboard, too. What it is stays
+    /// said by roles, since a narrow screen shows its rows as blocks.
     static func table(
-        _ kind: String, caption: String, columns: [String], rows: [Markup]
-    ) -> Markup {
-        table(
-            kind, caption: caption,
-            head: columns.map { element("th", [("scope", "col")], [text($0)]) }, rows: rows)
-    }
-
-    static func table(
-        _ kind: String, caption: String, head: [Markup], rows: [Markup]
+        _ kind: String, caption: String, columns: [Markup], rows: [Markup]
     ) -> Markup {
         element(
             "div",
             [("class", "wide"), ("tabindex", "0"), ("role", "region"), ("aria-label", caption)],
             [
                 element(
-                    "table", class: kind,
+                    "table", [("class", kind), ("role", "table")],
                     [
                         element("caption", [], [text(caption)]),
-                        element("thead", [], [element("tr", [], head)]),
-                        element("tbody", [], rows),
+                        element("thead", [("role", "rowgroup")], [row(columns)]),
+                        element("tbody", [("role", "rowgroup")], rows),
                     ])
             ])
+    }
+
+    static func row(_ cells: [Markup]) -> Markup { element("tr", [("role", "row")], cells) }
+
+    static func columnHead(_ content: Markup) -> Markup {
+        element("th", [("scope", "col"), ("role", "columnheader")], [content])
+    }
+
+    static func rowHead(_ content: Markup) -> Markup {
+        element("th", [("scope", "row"), ("role", "rowheader")], [content])
+    }
+
+    /// A cell that names its column where the columns' heads are not shown.
+    static func cell(_ column: String, _ content: [Markup]) -> Markup {
+        element("td", [("role", "cell"), ("data-label", column)], content)
     }
 }
 

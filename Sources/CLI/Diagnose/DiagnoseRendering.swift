@@ -107,7 +107,7 @@ struct DiagnoseRendering {
         var table = TextTable([
             "ADDRESS", "FOUND", "CONNECTION", "WITH THE NAME", "WITHOUT", "OTHER",
         ])
-        for judged in judgement.addresses {
+        for judged in judgement.addresses.prefix(DiagnoseWords.mostAddresses) {
             let peer = evidence.peers.first { $0.address == judged.address }
             table.add(
                 [
@@ -124,12 +124,12 @@ struct DiagnoseRendering {
     private var certificates: [String] {
         evidence.peers.flatMap { peer -> [String] in
             guard case .untrusted(let failure) = peer.real else { return [] }
-            return failure.facts.chain.enumerated().map { number, certificate in
+            return failure.facts.chain.prefix(8).enumerated().map { number, certificate in
                 let names = VerdictRendering.names(of: certificate).prefix(6)
-                return "  \(peer.address) certificate \(number): \(certificate.subject); names "
-                    + "\(names.isEmpty ? "none" : names.joined(separator: ", ")); issuer "
-                    + "\(certificate.issuer); \(certificate.notBefore.iso8601) to "
-                    + certificate.notAfter.iso8601
+                let list = names.isEmpty ? "none" : names.joined(separator: ", ")
+                return "  \(peer.address) certificate \(number): \(certificate.subject.clipped); "
+                    + "names \(list.clipped); issuer \(certificate.issuer.clipped); "
+                    + "\(certificate.notBefore.iso8601) to \(certificate.notAfter.iso8601)"
             }
         }.map(\.printable)
     }
@@ -147,7 +147,7 @@ struct DiagnoseRendering {
         }
         lines += evidence.identities.map {
             "\($0.source.label), asked \($0.probe): "
-                + ($0.texts.isEmpty ? "nothing" : $0.texts.joined(separator: ", "))
+                + ($0.texts.isEmpty ? "nothing" : $0.texts.joined(separator: ", ").clipped)
         }
         lines += evidence.fetches.map(DiagnoseRendering.line)
         return lines.isEmpty ? [] : lines.map(\.printable) + [""]
@@ -155,11 +155,15 @@ struct DiagnoseRendering {
 
     static func line(_ fetch: FetchEvidence) -> String {
         let place = fetch.address.map { " at \($0)" } ?? ""
+        return "\(fetch.url)\(place): \(outcome(of: fetch))"
+    }
+
+    static func outcome(of fetch: FetchEvidence) -> String {
         switch fetch.result {
-        case .failure(let failure): return "\(fetch.url)\(place): \(failure.reason)"
+        case .failure(let failure): return failure.reason.clipped
         case .success(let page):
-            let leads = page.location.map { ", leads to \($0)" } ?? ""
-            return "\(fetch.url)\(place): \(page.status)\(leads), \(page.bodyOctets) octets"
+            let leads = page.location.map { ", leads to \($0.clipped)" } ?? ""
+            return "\(page.status)\(leads), \(page.bodyOctets) octets"
         }
     }
 

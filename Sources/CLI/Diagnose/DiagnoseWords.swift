@@ -4,8 +4,21 @@ internal import HTTPDNSNames
 internal import HTTPDNSTrust
 internal import HTTPDNSWire
 
+extension String {
+    /// Cut where it is longer than a line for people: what the network sends has any length.
+    var clipped: String {
+        // Because: a sentence or two; all of it is in the JSON.
+        let limit = 300
+        guard unicodeScalars.count > limit else { return self }
+        return String(unicodeScalars.prefix(limit)) + "…"
+    }
+}
+
 /// How verdicts and states are said to people, in text and on the page alike.
 enum DiagnoseWords {
+    /// Because: what a person still reads; all of them are in the JSON.
+    static let mostAddresses = 24
+
     /// The verdict in a few words, without the name.
     static func headline(_ verdict: Verdict) -> String {
         switch verdict {
@@ -97,7 +110,7 @@ enum DiagnoseWords {
     static func words(_ answer: AnswerEvidence) -> String {
         switch answer.result {
         case .failure(.notCovered): return "no entry"
-        case .failure(let failure): return failure.description
+        case .failure(let failure): return failure.description.clipped
         case .success(let statement): return words(statement)
         }
     }
@@ -109,7 +122,8 @@ enum DiagnoseWords {
             : statement.addresses.prefix(6).map(\.description).joined(separator: ", ")
                 + (statement.addresses.count > 6 ? ", …" : "")
         if !statement.aliases.isEmpty {
-            words += " by way of " + statement.aliases.map(\.description).joined(separator: ", ")
+            words += " by way of "
+            words += statement.aliases.map(\.description).joined(separator: ", ").clipped
         }
         if statement.isAuthenticData { words += " (AD)" }
         return words + statement.extendedErrors.map { "; " + $0.shown }.joined()
@@ -123,7 +137,7 @@ enum DiagnoseWords {
         case .untrusted(let failure): failure.label
         case .cut(.reset): "reset"
         case .cut(.closed): "closed"
-        case .cut(.refused(let why)): "refused: \(why)"
+        case .cut(.refused(let why)): "refused: \(why.clipped)"
         case .timedOut: "no answer in time"
         }
     }

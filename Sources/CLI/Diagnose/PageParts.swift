@@ -17,47 +17,42 @@ struct PagePicture {
 
     var section: Markup {
         let shown = Array(judgement.addresses.prefix(PagePicture.mostColumns))
-        let title = { (text: String) in
-            Markup.element("th", [("scope", "col")], [.text(text)])
-        }
-        var head = [title("Source"), title("Judged")]
-        head += shown.map { column($0) }
-        head.append(title("Said besides"))
+        let columns =
+            [Markup.text("Source"), .text("Judged")] + shown.map { PagePicture.mono($0.address) }
+            + [.text("Said besides")]
         let left = judgement.addresses.count - shown.count
         let more = left > 0 ? "; \(left) more addresses are in the evidence below" : ""
         return .section(
             "Who said what",
             [
                 .table(
-                    "picture",
+                    "picture stacked",
                     caption: "Each source, and what stands at each address it gives" + more,
-                    head: head, rows: judgement.sources.map { row($0, shown) })
+                    columns: columns.map { .columnHead($0) },
+                    rows: judgement.sources.map { row($0, shown) })
             ])
     }
 
-    private func column(_ judged: AddressJudgement) -> Markup {
-        .element(
-            "th", [("scope", "col")],
-            [.element("span", class: "mono", [.text(judged.address.description)])])
+    private static func mono(_ address: IPAddress) -> Markup {
+        .element("span", class: "mono", [.text(address.description)])
     }
 
     private func row(_ judged: SourceJudgement, _ shown: [AddressJudgement]) -> Markup {
-        let word = DiagnoseWords.standing(of: judged)
         let cells = shown.map { address in
-            Markup.element(
-                "td", [],
+            Markup.cell(
+                address.address.description,
                 address.givenBy.contains(judged.source.label)
                     ? [PageTone(address.standing).pill(DiagnoseWords.words(address.standing))]
                     : [])
         }
-        return .element(
-            "tr", [],
+        let besides = besides(judged.source)
+        return .row(
             [
-                .element(
-                    "th", [("scope", "row")],
-                    [.element("span", class: "mono", [.text(judged.source.label)])]),
-                .element("td", [], [PageTone(judged.standing).pill(word)]),
-            ] + cells + [.element("td", [], [.text(besides(judged.source))])])
+                .rowHead(.element("span", class: "mono", [.text(judged.source.label)])),
+                .cell(
+                    "Judged",
+                    [PageTone(judged.standing).pill(DiagnoseWords.standing(of: judged))]),
+            ] + cells + [.cell("Said besides", besides.isEmpty ? [] : [.text(besides)])])
     }
 
     /// What is no address.
@@ -101,21 +96,19 @@ struct PageTimeline {
         guard !entries.isEmpty else { return .nothing }
         let total = max(evidence.tookMilliseconds, 1)
         let rows = entries.map { entry in
-            Markup.element(
-                "tr", [],
-                [
-                    .element("th", [("scope", "row")], [.text(entry.what)]),
-                    .element("td", [], [bar(entry, total)]),
-                    .element("td", [], [.text("\(entry.seen.atMilliseconds) ms")]),
-                    .element("td", [], [.text(entry.outcome)]),
-                ])
+            Markup.row([
+                .rowHead(.text(entry.what)), .cell("When", [bar(entry, total)]),
+                .cell("At", [.text("\(entry.seen.atMilliseconds) ms")]),
+                .cell("Outcome", [.text(entry.outcome)]),
+            ])
         }
         return .section(
             "Timeline",
             [
                 .table(
-                    "timeline", caption: "From the start to the end, \(total) ms",
-                    columns: ["What", "When", "At", "Outcome"], rows: rows)
+                    "timeline stacked", caption: "From the start to the end, \(total) ms",
+                    columns: ["What", "When", "At", "Outcome"].map { .columnHead(.text($0)) },
+                    rows: rows)
             ])
     }
 
@@ -139,6 +132,15 @@ struct PageTimeline {
 
     /// Of a thousand. Because: what takes no time must still be seen.
     private static let leastWidth: Int64 = 8
+
+    private static func words(_ fetch: FetchEvidence) -> String {
+        let place = fetch.address.map { " at \($0)" } ?? ""
+        switch fetch.purpose {
+        case .portalProbe: return "the probe page" + place
+        case .plain, .reference: return "page in clear" + place
+        case .verified: return "page over TLS" + place
+        }
+    }
 
     private var entries: [Entry] {
         let standings = Dictionary(
@@ -166,8 +168,9 @@ struct PageTimeline {
         let fetches = evidence.fetches.map { fetch in
             let isThere = (try? fetch.result.get()) != nil
             return Entry(
-                seen: fetch.seen, what: "page \(fetch.url)",
-                outcome: DiagnoseRendering.line(fetch), tone: isThere ? .good : PageTone.none)
+                seen: fetch.seen, what: PageTimeline.words(fetch),
+                outcome: DiagnoseRendering.outcome(of: fetch),
+                tone: isThere ? .good : PageTone.none)
         }
         return answers + races + peers + fetches
     }
@@ -185,7 +188,9 @@ struct PageChains {
 
     var section: Markup {
         guard !judgement.addresses.isEmpty else { return .nothing }
-        return .section("Addresses and certificates", judgement.addresses.map { block($0) })
+        return .section(
+            "Addresses and certificates",
+            judgement.addresses.prefix(DiagnoseWords.mostAddresses).map { block($0) })
     }
 
     private func block(_ judged: AddressJudgement) -> Markup {
@@ -216,7 +221,7 @@ struct PageChains {
     }
 
     private func chain(_ chain: [CertificateFacts]) -> Markup {
-        .element("ol", class: "chain", chain.map { .element("li", [], certificate($0)) })
+        .element("ol", class: "chain", chain.prefix(8).map { .element("li", [], certificate($0)) })
     }
 
     private func certificate(_ certificate: CertificateFacts) -> [Markup] {
@@ -229,7 +234,8 @@ struct PageChains {
         rows.append("Valid \(certificate.notBefore.iso8601) to \(certificate.notAfter.iso8601)")
         rows.append("Key \(certificate.key), pin \(certificate.pin)")
         let subject = certificate.subject.isEmpty ? "no subject" : certificate.subject
-        let head = Markup.element("strong", [], [.text(subject)])
-        return [head] + rows.map { .element("br") + .element("span", class: "soft", [.text($0)]) }
+        let head = Markup.element("strong", [], [.text(subject.clipped)])
+        return [head]
+            + rows.map { .element("br") + .element("span", class: "soft", [.text($0.clipped)]) }
     }
 }

@@ -27,14 +27,16 @@ enum PageStyle {
         white-space:nowrap}
         .wide{overflow-x:auto;border:1px solid var(--line);border-radius:.5rem}
         .wide:focus-visible{outline:3px solid}
-        table{border-collapse:collapse;width:100%;font-size:.92rem}
+        table{border-collapse:collapse;width:100%;font-size:.92rem;overflow-wrap:break-word}
         caption{text-align:left;padding:.5rem .6rem;color:var(--soft)}
         th,td{padding:.4rem .6rem;border-top:1px solid var(--line);text-align:left;
         vertical-align:top}
         thead th{background:var(--panel)}th[scope=row]{font-weight:600;min-width:9rem}
         .picture th[scope=col],.picture td{min-width:8rem}
         .picture th[scope=row]{position:sticky;left:0;background:var(--page);max-width:12rem}
-        .layers th[scope=row]{min-width:5rem}
+        .layers th[scope=row]{min-width:5rem;white-space:nowrap}.layers td{overflow-wrap:anywhere}
+        .timeline{min-width:38rem}.timeline th[scope=row]{width:30%}
+        .timeline td:nth-child(2){width:30%}.timeline td:nth-child(3){white-space:nowrap}
         .mono,pre,code{font-family:ui-monospace,monospace;font-size:.85rem}
         pre{white-space:pre-wrap;background:var(--panel);padding:.75rem;border-radius:.5rem;
         margin:.5rem 0}
@@ -47,10 +49,19 @@ enum PageStyle {
         padding:.5rem .75rem}
         summary{cursor:pointer;font-weight:600}
         footer{margin-top:2rem;border-top:1px solid var(--line);padding-top:.5rem}
+        @media screen and (max-width:44rem){.stacked{min-width:0}
+        .stacked,.stacked caption,.stacked tbody,.stacked tr,.stacked th,.stacked td{display:block}
+        .stacked thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+        .stacked tr{border-top:1px solid var(--line);padding:.4rem 0}
+        .stacked th[scope=row],.stacked td,.stacked td:nth-child(2){border:0;width:auto;min-width:0;
+        max-width:none;padding:.1rem .6rem;position:static;overflow-wrap:anywhere}
+        .stacked td:empty{display:none}
+        .stacked td::before{content:attr(data-label) ": ";color:var(--soft)}}
         @media print{body{max-width:none;padding:0;font-size:10pt}.wide{overflow:visible}
         .pill,.verdict,rect{print-color-adjust:exact;-webkit-print-color-adjust:exact}
         details::details-content{content-visibility:visible;block-size:auto}
         h2{break-after:avoid}tr,li{break-inside:avoid}.picture th[scope=row]{position:static}
-        .picture th[scope=col],.picture td{min-width:0}}
+        .picture th[scope=col],.picture td{min-width:0}
+        .timeline{min-width:0}}
         """
 }

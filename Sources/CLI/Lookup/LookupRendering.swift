@@ -186,7 +186,8 @@ package struct LookupRendering: Sendable {
         let said = answered.map {
             "\($0.source.shown($0.source.label).printable) says \(verdict($0))"
         }
-        return missing + "the resolvers disagree: " + said.joined(separator: "; ")
+        let judged = LookupJudgement(reports: answered).phrase.map { "; " + $0 } ?? ""
+        return missing + "the resolvers disagree: " + said.joined(separator: "; ") + judged
     }
 
     /// What a report says, TTLs and times aside: the data, the status, or why there is none.

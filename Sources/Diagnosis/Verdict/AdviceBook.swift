@@ -58,7 +58,7 @@ struct AdviceBook {
             ]
         case .offline:
             [Advice(.doesNotHelp, "Connect this machine to a network, then try again.")]
-        case .inconclusive(let missing): missing.map { AdviceBook.advice(for: $0) }
+        case .inconclusive(let missing): missing.map { advice(for: $0) }
         }
     }
 
@@ -125,17 +125,22 @@ struct AdviceBook {
         ]
     }
 
-    private static func advice(for missing: Verdict.Missing) -> Advice {
+    private func advice(for missing: Verdict.Missing) -> Advice {
         switch missing {
         case .trustedAnswer:
             Advice(
                 .doesNotHelp,
                 "No trusted source answered: name one that is reached from here with --trusted.")
         case .networkAnswer:
-            Advice(
-                .helps,
-                "No name server of this network answered: HTTPDNS would give addresses all the "
-                    + "same, where a trusted source answers.")
+            judging.weighing.hasProof
+                ? Advice(
+                    .helps,
+                    "No name server of this network answered. HTTPDNS helps: a trusted source is "
+                        + "reached from here, and an address that it gives proves the name.")
+                : Advice(
+                    .doesNotHelp,
+                    "No name server of this network answered, and no trusted source gave an address "
+                        + "that proves the name.")
         case .handshake:
             Advice(
                 .doesNotHelp,

@@ -18,7 +18,7 @@ extension Judgement {
         self.init(
             verdict: ruling.verdict, confidence: ruling.confidence, evidenceFor: ruling.supports,
             evidenceAgainst: ruling.contradicts, notes: Notes(judging).all,
-            advice: AdviceBook(judging, ruling).advice, layers: LayerBook(judging).lines,
+            advice: AdviceBook(judging, ruling).advice, layers: LayerBook(judging, ruling).lines,
             sources: judging.sources, addresses: judging.addresses)
     }
 }

@@ -3,8 +3,12 @@ internal import HTTPDNSNames
 /// The state of each layer in one line.
 struct LayerBook {
     private let judging: Judging
+    private let ruling: Ruling
 
-    init(_ judging: Judging) { self.judging = judging }
+    init(_ judging: Judging, _ ruling: Ruling) {
+        self.judging = judging
+        self.ruling = ruling
+    }
 
     private var evidence: Evidence { judging.evidence }
 
@@ -28,7 +32,8 @@ struct LayerBook {
         let suspects = judging.sources.filter { $0.source.isSuspect }
         let liars = judging.liars
         let heard = suspects.filter { $0.standing != .silent }
-        if let first = liars.first, case .lies(let how) = first.standing {
+        if let first = liars.first, case .lies(var how) = first.standing {
+            if case .dnsHijacked(_, let final) = ruling.verdict { how = final }
             let others = liars.count > 1 ? " and \(liars.count - 1) more" : ""
             return LayerLine(
                 .dns, .bad, "\(first.source.label)\(others): \(LayerBook.words(how))")
@@ -125,7 +130,11 @@ struct LayerBook {
                 ? LayerLine(.clock, .good, "certificates are valid by it")
                 : LayerLine(.clock, .notTried, "nothing to compare it with")
         }
-        let words = "this machine's clock is \(ClockJudging.words(skew))"
+        let agrees = skew.magnitude < ClockJudging.fewSeconds
+        let words =
+            agrees
+            ? "this machine's clock agrees with servers'"
+            : "this machine's clock is \(ClockJudging.words(skew))"
         return LayerLine(
             .clock, skew.magnitude > ClockJudging.muchSeconds ? .unclear : .good, words)
     }

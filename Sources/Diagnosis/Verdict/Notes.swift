@@ -179,20 +179,28 @@ struct Notes {
                     Finding("redirect_elsewhere", "\(fetch.url) leads to another host, \(host)"))
             }
         }
-        let clear = pages.first { $0.0.purpose == .plain }
         let measure = pages.first { $0.0.purpose == .verified || $0.0.purpose == .reference }
-        guard let clear, let measure, clear.1.status == 200, measure.1.status == 200,
-            clear.1.bodyDigest != measure.1.bodyDigest
-        else { return found }
-        let extra = clear.1.fieldNames.filter { !measure.1.fieldNames.contains($0) }
-        let fields = extra.isEmpty ? "" : ", with the fields \(extra.joined(separator: ", ")) more"
-        found.append(
-            Finding(
-                "content_differs",
-                "in clear the page has \(clear.1.bodyOctets) octets, from a proven peer "
-                    + "\(measure.1.bodyOctets)\(fields): a page that changes by itself does that, too"
-            ))
+        guard let measure = measure?.1, measure.status == 200 else { return found }
+        for (fetch, page) in pages where fetch.purpose == .plain {
+            guard page.status == 200, page.bodyDigest != measure.bodyDigest else { continue }
+            found.append(difference(fetch, page, measure))
+            break
+        }
         return found
+    }
+
+    private func difference(
+        _ fetch: FetchEvidence, _ page: FetchEvidence.Page, _ measure: FetchEvidence.Page
+    ) -> Finding {
+        let extra = page.fieldNames.filter { !measure.fieldNames.contains($0) }
+        let fields =
+            extra.isEmpty ? "" : ", with these fields more: \(extra.joined(separator: ", "))"
+        let place = fetch.address.map { " at \($0)" } ?? ""
+        return Finding(
+            "content_differs",
+            "the page in clear\(place) is not the one of a proven peer (\(page.bodyOctets) octets "
+                + "and \(measure.bodyOctets))\(fields): pages that change by themselves do that, too"
+        )
     }
 
     private func isForeign(_ host: HostName) -> Bool {

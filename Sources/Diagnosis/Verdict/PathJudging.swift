@@ -172,6 +172,9 @@ struct ClockJudging {
         return amount + (skew < 0 ? " behind servers'" : " ahead of servers'")
     }
 
+    /// Because: a page takes a second or two to arrive, and its date has whole ones.
+    static let fewSeconds: UInt64 = 10
+
     /// Because: a certificate's first and last day are what a wrong time zone can spoil; more than a
     /// day is a wrong clock.
     static let muchSeconds: UInt64 = 86_400

@@ -144,7 +144,8 @@ import Testing
         #expect(
             result.lines.last
                 == "1 of 3 gave no answer; the resolvers disagree: udp://\(first.place) says "
-                + "127.0.0.1; udp://\(second.place) says 127.0.0.66")
+                + "127.0.0.1; udp://\(second.place) says 127.0.0.66; that alone is no hijack: "
+                + "httpdns diagnose ok.example.test tells")
         #expect(result.status == 9)
     }
 

@@ -1,0 +1,148 @@
+import HTTPDNSDatagram
+import HTTPDNSDiagnosis
+import HTTPDNSEvidence
+import HTTPDNSLookup
+import HTTPDNSNames
+import HTTPDNSPinLab
+import HTTPDNSPlatform
+import HTTPDNSWire
+import TestSupport
+import Testing
+
+/// Runs that meet silence, nonsense, and an end before their own.
+@Suite(.timeLimit(.minutes(3))) struct RunLimitTests {
+    @Test func `silent servers end a run at its deadline, and are told as such`() async throws {
+        let lab = try DiagnosisLab()
+        try lab.network.behave(.dead)
+        try lab.trusted.behave(.dead)
+        let diagnosis = try await lab.diagnosed { $0.patience = .milliseconds(1_500) }
+        #expect(diagnosis.evidence.answers.count == 6)
+        for answer in diagnosis.evidence.answers {
+            guard case .failure(.timedOut) = answer.result else {
+                Issue.record("\(answer)")
+                continue
+            }
+        }
+        #expect(diagnosis.verdict == .inconclusive(missing: [.trustedAnswer, .networkAnswer]))
+    }
+
+    @Test func `closed ports end a run before its deadline`() async throws {
+        let lab = try DiagnosisLab()
+        let dead = try closedEndpoint()
+        let diagnosis = try await lab.diagnosed {
+            $0.nameservers = [dead]
+            $0.trusted = []
+            $0.patience = .seconds(3_600)
+        }
+        #expect(diagnosis.evidence.tookMilliseconds < 3_600_000)
+        #expect(diagnosis.verdict == .inconclusive(missing: [.trustedAnswer, .networkAnswer]))
+    }
+
+    @Test func `a handshake that never ends ends with the run`() async throws {
+        let lab = try DiagnosisLab(fault: .stallsHandshake)
+        let diagnosis = try await lab.diagnosed { $0.patience = .seconds(3) }
+        #expect(diagnosis.evidence.peers.first?.real == .timedOut)
+        #expect(diagnosis.verdict == .addressBlocked)
+    }
+
+    @Test func `a cancelled run tells what it has`() async throws {
+        let lab = try DiagnosisLab()
+        try lab.network.behave(.dead)
+        let options = try lab.options
+        let name = lab.name
+        let task = Task {
+            try await Diagnosis.run(name, options: options) { _ in
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+        }
+        let diagnosis = try await task.value
+        #expect(diagnosis.evidence.unfinished == ["the run was cancelled"])
+    }
+
+    @Test func `no address beyond loopback is dialled where that is said`() async throws {
+        let lab = try DiagnosisLab { question, truth in
+            guard question.text == DiagnosisLab.host, question.type == .a,
+                let far = IPAddress(octets: [10, 0, 0, 1]),
+                let null = IPAddress(octets: [0, 0, 0, 0])
+            else { return truth }
+            return question.answer([far, null])
+        }
+        let diagnosis = try await lab.diagnosed()
+        let far = diagnosis.evidence.peers.filter { !$0.address.isLoopback }
+        #expect(far.count == 2)
+        for peer in far {
+            guard case .notDialled = peer.connection else {
+                Issue.record("\(peer)")
+                continue
+            }
+        }
+        #expect(diagnosis.how != nil)
+    }
+
+    @Test(arguments: [0, 1, 9, 10, 40, 600])
+    func `octets that are no message trap nothing`(count: Int) async throws {
+        let lab = try DiagnosisLab()
+        let server = try RawDNSServer { arrival in
+            // With the right number, so that they are read.
+            [.send(arrival.octets.prefix(2) + (0..<count).map { _ in .random(in: 0...255) })]
+        }
+        defer { server.stop() }
+        let diagnosis = try await lab.diagnosed {
+            $0.nameservers = [server.endpoint]
+            $0.patience = .seconds(2)
+            $0.asksIdentity = true
+        }
+        #expect(diagnosis.judgement.sources.last?.standing == .honest)
+        if case .dnsHijacked = diagnosis.verdict { Issue.record("\(diagnosis.verdict)") }
+    }
+
+    @Test func `a server that says who it is is heard, with its control characters`()
+        async throws
+    {
+        let lab = try DiagnosisLab()
+        let truth = LabTable(lab.name, [DiagnosisLab.right])
+        let server = try RawDNSServer { arrival in
+            guard let query = arrival.message, let asked = query.questions.first else { return [] }
+            var reply = Message(id: query.id, questions: [asked])
+            reply.flags.isResponse = true
+            if asked.recordClass == 3 {
+                reply.answers = [
+                    ResourceRecord(
+                        name: asked.name, type: .txt, recordClass: 3, ttlSeconds: 0,
+                        data: .txt([Array("evil\u{1B}[2J".utf8)]))
+                ]
+            } else {
+                let answer = truth.answer(
+                    LabQuestion(name: asked.name, type: asked.type, isTCP: false))
+                reply.code = answer.code
+                reply.answers = answer.answers
+            }
+            return (try? reply.encode()).map { [.send($0)] } ?? []
+        }
+        defer { server.stop() }
+        let diagnosis = try await lab.diagnosed {
+            $0.nameservers = [server.endpoint]
+            $0.asksIdentity = true
+        }
+        let texts = diagnosis.evidence.identities.map(\.texts)
+        #expect(texts == [["evil\u{1B}[2J"], ["evil\u{1B}[2J"]])
+        #expect(diagnosis.evidence.identities.map(\.probe) == ["id.server", "version.bind"])
+        #expect(diagnosis.verdict == .clean)
+    }
+
+    @Test func `a source that proves nothing is not trusted`() async throws {
+        let lab = try DiagnosisLab()
+        let dead = Endpoint(address: try IPAddress("192.0.2.1"), port: .dns)
+        // It is on no loopback and has no TLS: it is not even asked.
+        let diagnosis = try await lab.diagnosed {
+            $0.trusted = [DatagramBackend(servers: [dead])]
+        }
+        let answer = try #require(
+            diagnosis.evidence.answers.first { $0.source.standing == .trusted })
+        guard case .failure(.misconfigured) = answer.result else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(diagnosis.verdict == .clean)
+    }
+}
