@@ -47,7 +47,7 @@ func withTheToolbox(staging: OriginMapping) throws -> URLSession {
     let rules: LiveRules = [
         RequestRule("images", .pathExtension("png", "jpg"), .stub(.file("placeholder.svg"))),
         RequestRule("staging", try .host("api.example.com"), .map(staging)),
-        RequestRule("key", .any, .setHeaders(["X-App": "demo"])),
+        RequestRule("key", .any, try .setHeaders(["X-App": "demo"])),
     ]
     var settings = HTTPDNSConfiguration()
     settings.capture = Capture(CaptureConfiguration(path: "traffic.sqlite"))
