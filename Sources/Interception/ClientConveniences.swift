@@ -1,8 +1,11 @@
 internal import CHTTPDNSSystem
 public import Foundation
-public import FoundationNetworking
 public import HTTPDNSClient
 internal import HTTPDNSExchange
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
 
 /// The client in the shape of `URLSession`, without a session: several times faster, and it does not
 /// deadlock when a task is cancelled.
