@@ -1,7 +1,10 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// What one task knows of the challenges it met, and how it means to meet the next one. On the work
 /// queue.

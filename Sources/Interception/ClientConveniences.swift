@@ -1,12 +1,15 @@
 internal import CHTTPDNSSystem
 public import Foundation
-public import FoundationNetworking
 internal import HTTPDNSCaching
 public import HTTPDNSClient
 internal import HTTPDNSExchange
 
-/// The client in the shape of `URLSession`, without a session: several times faster, and it does
-/// not deadlock when a task is cancelled.
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// The client in the shape of `URLSession`, without a session: several times faster, and it does not
+/// deadlock when a task is cancelled.
 ///
 /// Every call throws `URLError` with an ``ExchangeFailure`` as its underlying error, and
 /// `URLError.cancelled` when the task was cancelled. A status of 400 and above is an answer.

@@ -1,6 +1,9 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSPlatform
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// The application's delegates of one task, told and asked on the session's delegate queue.
 struct Delegates: @unchecked Sendable {

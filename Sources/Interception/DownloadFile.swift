@@ -1,9 +1,12 @@
 internal import CHTTPDNSSystem
 internal import Dispatch
 package import Foundation
-internal import FoundationNetworking
 package import HTTPDNSExchange
 internal import HTTPDNSPlatform
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// Writes the body of a download to a file of its own, off the transport's thread.
 ///

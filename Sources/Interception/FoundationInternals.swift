@@ -1,8 +1,11 @@
 internal import CHTTPDNSSystem
 internal import Dispatch
 internal import Foundation
-internal import FoundationNetworking
 @_spi(Reflection) internal import Swift
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 // Everything that this library does with Foundation's internals stands in this file. Each reading
 // fails closed: where a field is not found, the caller gets nil and refuses that kind of task.

@@ -1,6 +1,9 @@
 internal import Foundation
-public import FoundationNetworking
 internal import HTTPDNSExchange
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
 
 /// Answers the requests of a `URLSession` through HTTPDNS: the connection goes to the resolved
 /// address, everything else stays what the URL says.

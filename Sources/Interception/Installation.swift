@@ -1,10 +1,13 @@
 internal import Foundation
-package import FoundationNetworking
 package import HTTPDNSCapture
 package import HTTPDNSClient
 internal import HTTPDNSExchange
 public import HTTPDNSNames
 internal import HTTPDNSPlatform
+
+#if canImport(FoundationNetworking)
+    package import FoundationNetworking
+#endif
 
 /// Which requests of a session go through HTTPDNS.
 ///

@@ -1,9 +1,12 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// One task being answered: takes the events of its exchanges from the transport's thread to the
 /// work queue, and the application's answers back.

@@ -1,9 +1,12 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 // What becomes of an exchange's events, on the work queue.
 extension Loading {

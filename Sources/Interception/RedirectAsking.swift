@@ -1,8 +1,11 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// Asks the application about a redirect, as URLSession would.
 struct RedirectAsking: Sendable {

@@ -1,9 +1,12 @@
 public import Foundation
-public import FoundationNetworking
 public import HTTPDNSClient
 public import HTTPDNSExchange
 internal import HTTPDNSIDNA
 internal import HTTPDNSNames
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
 
 extension HTTPRequest {
     /// The request that a `URLRequest` means, for ``HTTPDNSClient/send(_:)``.

@@ -1,8 +1,11 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// Why a task cannot be answered; it then fails, and is never given to the stock loader.
 enum LoadingFault: Error, Sendable {

@@ -1,9 +1,12 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSLookup
 internal import HTTPDNSTrust
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// Turns a response of ours into Foundation's.
 enum ResponseWriting {

@@ -1,8 +1,11 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSRules
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// What rules are shown of a task's request.
 enum RuledReading {

@@ -1,9 +1,12 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// The cookies of a session's own storage, judged by our jar's rules and filed under the logical URL.
 ///

@@ -1,5 +1,8 @@
 internal import Foundation
-internal import FoundationNetworking
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// How far a task is, and what its delegate has been told of that.
 struct TaskProgress: Sendable {

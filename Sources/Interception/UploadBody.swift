@@ -1,8 +1,11 @@
 internal import CHTTPDNSSystem
 internal import Dispatch
 internal import Foundation
-internal import FoundationNetworking
 internal import HTTPDNSExchange
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 /// The body of a task, from which a source is made for each exchange.
 struct UploadBody: @unchecked Sendable {

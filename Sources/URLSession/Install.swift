@@ -1,11 +1,14 @@
 public import Foundation
-public import FoundationNetworking
 @_exported public import HTTPDNS
 public import HTTPDNSCapture
 public import HTTPDNSClient
 @_exported public import HTTPDNSInterception
 @_exported public import HTTPDNSRuleFile
 @_exported public import HTTPDNSRules
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
 
 extension HTTPDNS {
     /// Makes the sessions of a configuration send through HTTPDNS, built-in resolvers.

@@ -1,7 +1,10 @@
-public import FoundationNetworking
 public import HTTPDNS
 public import HTTPDNSClient
 internal import HTTPDNSInterception
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
 
 /// Turns the interception of sessions on and off.
 ///

@@ -1,6 +1,9 @@
 public import Foundation
-internal import FoundationNetworking
 public import HTTPDNSRules
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 extension StubResponse {
     /// Octets, of a type.
