@@ -180,4 +180,71 @@ import Testing
         let story = await recorder.ended(10)
         #expect(story.ends.allSatisfy { $0?.code == .cancelled })
     }
+
+    @Test func `finishing a session lets its tasks end first, whole`() async throws {
+        let calls = BlockedCalls()
+        let release = ReleaseAtEnd(calls)
+        let origin = try lab.origin { _ in
+            calls.block()
+            return .text("late, and whole")
+        }
+        defer { origin.stop() }
+        let recorder = InvalidationRecorder()
+        let session = try lab.session(delegate: recorder)
+        for _ in 0..<5 { session.dataTask(with: try origin.page()).resume() }
+        session.finishTasksAndInvalidate()
+        #expect(recorder.story == [])
+        withExtendedLifetime(release) { calls.release() }
+        #expect(
+            await eventually(withinMilliseconds: 50_000) { recorder.story.last == "invalid nil" })
+        #expect(
+            recorder.story == Array(repeating: "15 nil", count: 5) + ["invalid nil"])
+    }
+
+    @Test func `cancelling a session ends its tasks first, and then says so`() async throws {
+        let origin = try lab.origin { _ in .never }
+        defer { origin.stop() }
+        let recorder = InvalidationRecorder()
+        let session = try lab.session(delegate: recorder)
+        for _ in 0..<5 { session.dataTask(with: try origin.page()).resume() }
+        #expect(await eventually(withinMilliseconds: 50_000) { origin.record.requests.count == 5 })
+        session.invalidateAndCancel()
+        #expect(
+            await eventually(withinMilliseconds: 50_000) { recorder.story.last == "invalid nil" })
+        #expect(
+            recorder.story == Array(repeating: "0 cancelled", count: 5) + ["invalid nil"])
+    }
+}
+
+/// In which order tasks and their session end.
+private final class InvalidationRecorder: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    // Safety: everything that changes is behind a lock.
+    private let lines = Locked<[String]>([])
+    private let octets = Locked<[Int: Int]>([:])
+
+    var story: [String] { lines.withLock { $0 } }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data
+    ) {
+        octets.withLock { $0[dataTask.taskIdentifier, default: 0] += data.count }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+        let count = octets.withLock { $0[task.taskIdentifier] } ?? 0
+        tell("\(count) ", error)
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        tell("invalid ", error)
+    }
+
+    private func tell(_ head: String, _ error: (any Error)?) {
+        let words =
+            (error as? URLError).map { $0.code == .cancelled ? "cancelled" : "\($0.code)" }
+            ?? (error == nil ? "nil" : "another error")
+        lines.withLock { $0.append(head + words) }
+    }
 }
