@@ -351,6 +351,7 @@ let package = Package(
         .library(name: "HTTPDNS", targets: ["HTTPDNS"]),
         .library(name: "HTTPDNSURLSession", targets: ["HTTPDNSURLSession"]),
         .library(name: "HTTPDNSPinLab", targets: ["HTTPDNSPinLab"]),
+        .library(name: "HTTPDNSForwardProxy", targets: ["HTTPDNSForwardProxy"]),
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands

@@ -84,6 +84,12 @@ struct Refusal: Error, Sendable, Hashable {
         503, "stopping", "proxy_internal_error", "The proxy is ending; nothing new is begun."
     ).ending()
 
+    /// The process has no descriptor or no memory left.
+    static func lacking(_ word: String) -> Refusal {
+        Refusal(
+            503, "no_room", "proxy_internal_error", "The proxy cannot open a connection: \(word).")
+    }
+
     /// The value of `Proxy-Status`. Source: RFC 9209 §2.
     var proxyStatus: String { "httpdns; error=\(error); details=\"\(reason)\"" }
 }

@@ -98,8 +98,8 @@ final class ClientConnection {
         isClientEnded = true
         client.wantsRead = false
         switch phase {
-        // Half a request is none.
-        case .reading: close()
+        // Half a request is none; what was answered before is still to be taken.
+        case .reading: linger(now)
         // Who has asked may have nothing more to say, and waits.
         case .exchanging(let turn): if !turn.isRequestWhole { abort() }
         // Who says nothing more cannot begin TLS; a client that has left looks the same.
@@ -116,7 +116,7 @@ final class ClientConnection {
         case .exchanging(let turn):
             deadline = now.adding(desk.settings.limits.idle)
             acknowledge(turn)
-        case .lingering: endLingering()
+        case .lingering: endLingering(now)
         case .reading: if client.unsentCount == 0 { advance(now) }
         case .routing, .dialling: break
         }
@@ -254,22 +254,27 @@ extension ClientConnection {
     func linger(_ now: Monotonic) {
         phase = .lingering
         input = []
-        deadline = now.adding(ClientConnection.lingerPatience)
         client.wantsRead = !isClientEnded
-        if client.unsentCount == 0 { endLingering() }
+        endLingering(now)
     }
 
-    private func endLingering() {
-        guard client.unsentCount == 0 else { return }
+    private func endLingering(_ now: Monotonic) {
+        guard client.unsentCount == 0 else {
+            // A client that reads slowly gets all of it, one that does not read is let go.
+            deadline = now.adding(desk.settings.limits.idle)
+            return
+        }
         if isClientEnded { return close() }
         guard !hasEndedWriting else { return }
         hasEndedWriting = true
+        deadline = now.adding(ClientConnection.lingerPatience)
         client.endWriting()
     }
 
     private func discard(_ count: Int) {
         lingeringOctets += count
-        if lingeringOctets > ClientConnection.maximumLingeringOctets { close() }
+        // It is left to its time: a close would take the answer away from it.
+        if lingeringOctets > ClientConnection.maximumLingeringOctets { client.wantsRead = false }
     }
 
     func close() { over(resetting: false) }

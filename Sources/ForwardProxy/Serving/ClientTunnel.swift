@@ -92,7 +92,13 @@ extension ClientConnection {
         let octets = route.endpoint.address.octets
         let socket = httpdns_socket_connecting(octets, octets.count, route.endpoint.port.number)
         guard socket >= 0 else {
-            return dialFailed(target, route, systemWord(httpdns_errno()), now)
+            let error = httpdns_errno()
+            guard ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error) else {
+                // It is this machine that lacks something: the address is not to blame.
+                record.kind = .refused
+                return refuse(.lacking(systemWord(error)), now)
+            }
+            return dialFailed(target, route, systemWord(error), now)
         }
         let channel = Channel(socket, token: number << 1 | 1, poll: desk.poll)
         channel.isConnecting = true
