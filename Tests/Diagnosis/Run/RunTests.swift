@@ -16,7 +16,7 @@ import Testing
     @Test func `an honest network is clean, and every source was asked both ways`() async throws {
         let lab = try DiagnosisLab()
         let told = Locked<[String]>([])
-        let diagnosis = try await lab.diagnosed({ $0.keepsRaw = true }) { event in
+        let note: @Sendable (DiagnosisEvent) -> Void = { event in
             let word =
                 switch event {
                 case .started: "started"
@@ -27,6 +27,7 @@ import Testing
                 }
             told.withLock { $0.append(word) }
         }
+        let diagnosis = try await lab.diagnosed({ $0.keepsRaw = true }, onEvent: note)
         #expect(diagnosis.verdict == .clean)
         let transports = diagnosis.evidence.sources.map(\.transport)
         #expect(transports == [.udp, .tcp, .udp])

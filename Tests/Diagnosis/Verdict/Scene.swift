@@ -6,8 +6,7 @@ import HTTPDNSWire
 
 /// Evidence put together by hand: what a run on some network would have found.
 ///
-/// Addresses are of TEST-NET, where the core does not look: they stand for public ones as
-/// `198.18…` and the like do not. A number is the last octet of 8.8.9.x.
+/// Its addresses are public ones, since what an address is by itself counts; nothing is sent to them.
 struct Scene {
     var evidence: Evidence
     static let now = WallTime(secondsSince1970: 1_780_000_000)
@@ -151,11 +150,10 @@ struct Scene {
         _ names: [String] = ["www.shop.com"], _ issuer: String = "CN=Public Root",
         _ subject: String = "CN=leaf", print: UInt8 = 1
     ) -> CertificateFacts {
-        let zeros = [UInt8](repeating: 0, count: 32)
-        return CertificateFacts(
+        CertificateFacts(
             subject: subject, issuer: issuer, dnsNames: names.map { Array($0.utf8) },
             ipAddresses: [], notBefore: now, notAfter: now,
-            pin: Pin(sha256: zeros)!,
+            pin: pin,
             fingerprint: [print])
     }
 
@@ -167,9 +165,26 @@ struct Scene {
             FetchEvidence(purpose: purpose, address: nil, url: url, result: .success(page)))
     }
 
-    static func name(_ text: String) -> HostName { try! HostName(text) }
-    static func address(_ text: String) -> IPAddress { try! IPAddress(text) }
+    static func name(_ text: String) -> HostName {
+        guard let name = try? HostName(text) else { preconditionFailure("no name: \(text)") }
+        return name
+    }
+
+    static func address(_ text: String) -> IPAddress {
+        guard let address = try? IPAddress(text) else {
+            preconditionFailure("no address: \(text)")
+        }
+        return address
+    }
+
     static func endpoint(_ text: String) -> Endpoint {
         Endpoint(address: address(text), port: .dns)
     }
+
+    private static let pin: Pin = {
+        guard let pin = Pin(sha256: [UInt8](repeating: 0, count: 32)) else {
+            preconditionFailure("32 octets are a pin")
+        }
+        return pin
+    }()
 }
