@@ -31,17 +31,17 @@ final class Redactor {
 
     private func redact(_ field: inout CaptureRecord.Field) {
         let name = field.name
-        if let value = known[field.value], names?.verdict(field: name) == .clear {
+        // A value is never looked up under another's rule.
+        let isPlain =
+            !Redactor.isCookie(name) && !Redactor.holdsURL(name)
+            && names?.verdict(field: name) == .clear
+        if isPlain, let value = known[field.value] {
             field.value = value
             return
         }
         let given = field.value
         field.value = value(of: name, given)
-        // Only of fields that anybody may see, so that a value is never looked up under another's
-        // rule.
-        guard names?.verdict(field: name) == .clear, given.utf8.count <= Redactor.longestKnown,
-            !Redactor.isCookie(name), !Redactor.holdsURL(name)
-        else { return }
+        guard isPlain, given.utf8.count <= Redactor.longestKnown else { return }
         if known.count >= Redactor.mostKnown { known = [:] }
         known[given] = field.value
     }

@@ -68,11 +68,11 @@ struct TextScanner {
 
     mutating func take(_ octet: UInt8, _ out: inout [UInt8]) {
         guard manner == .form, octet == 0x25 || !escape.isEmpty else {
-            return take(octet, [octet], &out)
+            return take(octet, nil, &out)
         }
         if escape.isEmpty || SecretNames.hex(octet) == nil {
             loose(&out)
-            if octet == 0x25 { escape = [octet] } else { take(octet, [octet], &out) }
+            if octet == 0x25 { escape = [octet] } else { take(octet, nil, &out) }
             return
         }
         escape.append(octet)
@@ -111,10 +111,10 @@ struct TextScanner {
     private mutating func loose(_ out: inout [UInt8]) {
         let octets = escape
         escape = []
-        for octet in octets { take(octet, [octet], &out) }
+        for octet in octets { take(octet, nil, &out) }
     }
 
-    private mutating func take(_ octet: UInt8, _ raw: [UInt8], _ out: inout [UInt8]) {
+    private mutating func take(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
         switch state {
         case .word: word(octet, raw, &out)
         case .gap(let verdict, let isTag): gap(octet, raw, verdict, isTag, &out)
@@ -128,10 +128,10 @@ struct TextScanner {
 
 // Words and what follows them
 extension TextScanner {
-    private mutating func word(_ octet: UInt8, _ raw: [UInt8], _ out: inout [UInt8]) {
+    private mutating func word(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
         if TextScanner.isOfWord(octet) {
             meant.append(octet)
-            written += raw
+            hold(octet, raw)
             if isToken {
                 put(CaptureRedaction.placeholder, &out)
                 return drop(.token)
@@ -151,18 +151,18 @@ extension TextScanner {
         isLong = false
         before = octet
         if name.isEmpty || wasLong {
-            out += raw
+            put(octet, raw, &out)
             return
         }
         if TextScanner.isScheme(name), octet == 0x20 {
-            out += raw
+            put(octet, raw, &out)
             // What a scheme is followed by need not be a secret: "basic" is a word.
             state = .before(.suspect, isOfForm: false)
             return
         }
         let verdict = manner == .light ? .clear : names.verdict(withoutEscape(name))
         guard verdict != .clear else {
-            out += raw
+            put(octet, raw, &out)
             return
         }
         gap = 0
@@ -171,24 +171,24 @@ extension TextScanner {
     }
 
     private mutating func gap(
-        _ octet: UInt8, _ raw: [UInt8], _ verdict: SecretNames.Verdict, _ isTag: Bool,
+        _ octet: UInt8, _ raw: [UInt8]?, _ verdict: SecretNames.Verdict, _ isTag: Bool,
         _ out: inout [UInt8]
     ) {
         gap += 1
-        let isItself = raw.count == 1
+        let isItself = raw == nil
         switch octet {
         case 0x3D, 0x3A:
             guard manner != .form || octet == 0x3D || !isItself || gap > 1 else { break }
-            out += raw
+            put(octet, raw, &out)
             state = .before(verdict, isOfForm: manner == .form && octet == 0x3D && isItself)
             return
         case 0x3E where isTag && gap == 1:
-            out += raw
+            put(octet, raw, &out)
             put(CaptureRedaction.placeholder, &out)
             return drop(.element)
         case 0x22, 0x27, 0x5C, 0x20, 0x09:
             guard gap <= TextScanner.longestGap else { break }
-            out += raw
+            put(octet, raw, &out)
             return
         default: break
         }
@@ -197,20 +197,20 @@ extension TextScanner {
     }
 
     private mutating func value(
-        _ octet: UInt8, _ raw: [UInt8], _ verdict: SecretNames.Verdict, _ isOfForm: Bool,
+        _ octet: UInt8, _ raw: [UInt8]?, _ verdict: SecretNames.Verdict, _ isOfForm: Bool,
         _ out: inout [UInt8]
     ) {
-        if isOfForm, octet == 0x26, raw.count == 1 {
+        if isOfForm, octet == 0x26, raw == nil {
             state = .word
             return word(octet, raw, &out)
         }
         if !isOfForm {
             switch octet {
             case 0x20, 0x09, 0x5C:
-                out += raw
+                put(octet, raw, &out)
                 return
             case 0x22, 0x27:
-                out += raw
+                put(octet, raw, &out)
                 if verdict == .suspect {
                     state = .probing(isOfForm: false)
                     return
@@ -238,7 +238,7 @@ extension TextScanner {
     }
 
     private mutating func probe(
-        _ octet: UInt8, _ raw: [UInt8], _ isOfForm: Bool, _ out: inout [UInt8]
+        _ octet: UInt8, _ raw: [UInt8]?, _ isOfForm: Bool, _ out: inout [UInt8]
     ) {
         guard SecretNames.isOfToken(octet), !(isOfForm && octet == 0x26) else {
             out += written
@@ -248,7 +248,7 @@ extension TextScanner {
             return word(octet, raw, &out)
         }
         meant.append(octet)
-        written += raw
+        hold(octet, raw)
         guard meant.count >= SecretNames.machineMadeOctets else { return }
         put(CaptureRedaction.placeholder, &out)
         drop(isOfForm ? .field : .token)
@@ -265,10 +265,10 @@ extension TextScanner {
     }
 
     private mutating func leaveOut(
-        _ octet: UInt8, _ raw: [UInt8], _ drop: Drop, _ out: inout [UInt8]
+        _ octet: UInt8, _ raw: [UInt8]?, _ drop: Drop, _ out: inout [UInt8]
     ) {
         switch drop {
-        case .field: guard octet == 0x26, raw.count == 1 else { return }
+        case .field: guard octet == 0x26, raw == nil else { return }
         case .token:
             guard !SecretNames.isOfToken(octet) else { return }
         case .element: guard octet == 0x3C else { return }
@@ -312,6 +312,15 @@ extension TextScanner {
     private func withoutEscape(_ name: [UInt8]) -> [UInt8] {
         name.starts(with: Array("u0026".utf8)) || name.starts(with: Array("u003f".utf8))
             ? Array(name.dropFirst(5)) : name
+    }
+
+    /// As it was written: by itself, or as an escape.
+    private func put(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
+        if let raw { out += raw } else { out.append(octet) }
+    }
+
+    private mutating func hold(_ octet: UInt8, _ raw: [UInt8]?) {
+        if let raw { written += raw } else { written.append(octet) }
     }
 
     private func put(_ text: String, _ out: inout [UInt8]) { out.append(contentsOf: text.utf8) }

@@ -211,4 +211,25 @@ import Testing
         let text = "{\"log\":{\"entries\":" + String(repeating: "[", count: 100_000)
         #expect(throws: HARFault.self) { try HARReader(Array(text.utf8)) }
     }
+
+    @Test func `a file with any octets changed is read or refused, and writes a HAR again`() throws
+    {
+        let sound = HARWriter.file([chain, failed])
+        var generator = SplitMix(state: 11)
+        var read = 0
+        for round in 0..<600 {
+            var octets = sound
+            for _ in 0..<(1 + round % 5) {
+                let at = Int(generator.next() % UInt64(octets.count))
+                let other = sound[Int(generator.next() % UInt64(sound.count))]
+                if round % 2 == 0 { octets[at] = other } else { octets.insert(other, at: at) }
+            }
+            guard let reader = try? HARReader(octets) else { continue }
+            read += 1
+            let again = try HARReader(HARWriter.file(reader.records))
+            #expect(again.records.count <= reader.records.count)
+            _ = CapturePage.page(reader.records, title: "x")
+        }
+        #expect(read > 100)
+    }
 }
