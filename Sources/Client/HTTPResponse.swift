@@ -23,7 +23,7 @@ public struct HTTPResponse: Sendable {
             guard octets.count + chunk.count <= maximumOctets else {
                 throw body.tooLarge()
             }
-            octets += chunk
+            if octets.isEmpty { octets = chunk } else { octets += chunk }
         }
         return (octets, body.report)
     }
