@@ -9,7 +9,7 @@ CONFORMANCE := ../shared/conformance
 
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: help setup build run demo test check lint format san fuzz soak bench cover conformance docs release
+.PHONY: help setup build run demo test check lint format san fuzz soak fleet bench cover conformance docs release
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; do \
@@ -60,6 +60,9 @@ fuzz: setup ## libFuzzer on what reads bytes from the network
 
 soak: setup ## resolvers under load, servers that die: make soak ARGS='--seconds 600 --sanitize thread'
 	@scripts/soak $(ARGS)
+
+fleet: setup ## a resolver tier under load while its servers are killed: make fleet ARGS=--quick
+	@scripts/fleet $(ARGS)
 
 bench: setup ## ratios against peers, measured side by side: make bench ARGS=--quick
 	@scripts/bench $(ARGS)

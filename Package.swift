@@ -56,9 +56,13 @@ let c: [Target] = [
     systemLibrary("SQLite", "sqlite3", apt: "libsqlite3-dev"), cShim("SQLite"),
     // libcurl is opened by the shim on first use, never linked: see docs/decisions.
     cShim("Curl", library: false, links: [.linkedLibrary("dl")]),
+    // libhttp-parser-dev has no file for pkg-config.
+    cShim("HTTPParser", library: false, links: [.linkedLibrary("http_parser")]),
     // libm: rounding, which no other library brings along for the command-line tool.
     cShim(
         "System", library: false, links: [.linkedLibrary("dispatch"), .linkedLibrary("m")]),
+    // zlib, libbrotli and libzstd are opened when their coding is met, like libcurl.
+    cShim("Coding", library: false, links: [.linkedLibrary("dl")]),
 ]
 
 // Layer 1: cores. No I/O, no clock, no lock, no C, no Foundation.
@@ -87,7 +91,10 @@ let effects: [Target] = [
     module("RuleFile", ["Names", "Exchange", "Rules", "Platform", "JSON", "IDNA"]),
     module(
         "Store", ["Names", "Wire", "Lookup", "Exchange", "Caching", "Platform"], c: ["SQLite"]),
-    module("Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform"], c: ["Curl"]),
+    module("Coding", c: ["Coding"]),
+    module(
+        "Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform", "Coding"],
+        c: ["Curl"]),
     module(
         "SecureStream", ["Names", "Lookup", "Trust", "Platform"], c: ["OpenSSL", "Nghttp2"]),
 ]
@@ -129,14 +136,14 @@ let drivers: [Target] = [
     module(
         "Client",
         [
-            "Names", "Lookup", "Trust", "Exchange", "Caching", "Platform", "Transport",
+            "Names", "Lookup", "Trust", "Exchange", "Caching", "Rules", "Platform", "Transport",
             "Resolution",
         ]),
     module(
         "Capture",
         [
-            "Names", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Store", "Transport",
-            "Client",
+            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Store",
+            "Transport", "Client",
         ]),
     module(
         "Interception",
@@ -149,8 +156,7 @@ let drivers: [Target] = [
         "Evidence",
         [
             "Names", "Wire", "Lookup", "Trust", "Exchange", "Diagnosis", "Platform",
-            "OpenSSLTrust", "Transport", "SecureStream", "Datagram", "DoH", "DoT", "Vendor",
-            "System", "Static", "Profiles",
+            "PublicSuffix", "OpenSSLTrust", "Digest", "Transport", "Datagram", "System", "Static",
         ]),
 ]
 
@@ -159,7 +165,7 @@ let assembly: [Target] = [
     module(
         "",
         [
-            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "IDNA",
+            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Digest", "IDNA",
             "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH", "DoT",
             "Vendor",
             "System", "Static", "Profiles", "Resolution", "Client", "Store", "Caching",
@@ -177,7 +183,7 @@ let commands: [Target] = [
         [
             "", "Names", "Lookup", "Trust", "Exchange", "Platform", "OpenSSLTrust", "Transport",
             "Resolution", "Client", "Capture",
-        ], c: ["System"]),
+        ], c: ["System", "HTTPParser"]),
     module(
         "PinLab", ["Names", "Wire", "Trust", "Platform", "JSON", "Digest"],
         c: ["OpenSSL", "Nghttp2", "System"]),
@@ -229,9 +235,18 @@ let testTargets: [Target] = [
             "Interception", "URLSession", "ForwardProxy", "CLI", "PinLab", "!TestSupport",
             "!TestChild", "!HTTPDNSCommand",
         ]),
+    // The resolver tier of docs/fleet.md.
+    .target(
+        name: "FleetLab",
+        dependencies: [
+            "HTTPDNS", "HTTPDNSNames", "HTTPDNSWire", "HTTPDNSTrust", "HTTPDNSPlatform",
+            "HTTPDNSJSON", "HTTPDNSPinLab", "TestSupport",
+        ], path: "Tests/Fleet/Lab", swiftSettings: strict),
     tests(
         "Diagnosis",
-        library + ["CLI", "PinLab", "!TestSupport", "!TestChild", "!HTTPDNSCommand"]),
+        library + [
+            "CLI", "PinLab", "!TestSupport", "!TestChild", "!HTTPDNSCommand", "!FleetLab",
+        ]),
 ].filter { target in
     // `HTTPDNS_TESTS=Core,Toolbox` builds only those test targets, while one works on a part.
     guard target.type == .test, let only = Context.environment["HTTPDNS_TESTS"] else { return true }
@@ -281,6 +296,16 @@ let soakTargets: [Target] =
             ], path: "Tests/SessionSoak", swiftSettings: strict),
     ]
 
+// The tier of docs/fleet.md under load, there only when `scripts/fleet` asks.
+let fleetTargets: [Target] =
+    Context.environment["HTTPDNS_FLEET"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "Fleet", dependencies: ["FleetLab"], path: "Tests/Fleet/Run",
+            swiftSettings: strict)
+    ]
+
 // Programs written as a user of the library would write them
 let examples: [Target] = [
     .executableTarget(
@@ -325,5 +350,6 @@ let package = Package(
         .executable(name: "httpdns", targets: ["HTTPDNSCommand"]),
     ],
     targets: c + cores + effects + embedding + resolvers + drivers + assembly + commands
-        + testTargets + fuzzTargets + soakTargets + benchTargets + examples
+        + testTargets + fuzzTargets + soakTargets + fleetTargets + benchTargets
+        + examples
 )

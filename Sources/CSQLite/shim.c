@@ -5,6 +5,11 @@ int httpdns_sqlite_bind_octets(
     return sqlite3_bind_blob(statement, index, count > 0 ? octets : (const void *)"", count, SQLITE_TRANSIENT);
 }
 
+int httpdns_sqlite_bind_text(
+    sqlite3_stmt *statement, int index, const char *text, int count) {
+    return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}
+
 void httpdns_sqlite_distrust(sqlite3 *database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);

@@ -1,4 +1,6 @@
 #define _GNU_SOURCE
+#include <dirent.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 
@@ -34,5 +36,29 @@ int httpdns_file_facts(const char *path, int descriptor, httpdns_file *facts) {
 }
 
 int httpdns_lock_descriptor(int descriptor) { return flock(descriptor, LOCK_EX); }
+
+int httpdns_try_lock_descriptor(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
+
+int httpdns_file_open_own(const char *path) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (descriptor < 0) return -1;
+    struct stat facts;
+    if (fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid())
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+int httpdns_directory_each(
+    const char *path, void *context, void (*each)(void *context, const char *name)) {
+    DIR *directory = opendir(path);
+    if (!directory) return -1;
+    struct dirent *entry;
+    while ((entry = readdir(directory)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            each(context, entry->d_name);
+    closedir(directory);
+    return 0;
+}
 
 int httpdns_random_octets(uint8_t *octets, size_t count) { return getentropy(octets, count); }

@@ -1,3 +1,4 @@
+internal import HTTPDNSCaching
 internal import HTTPDNSExchange
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
@@ -8,12 +9,15 @@ internal import HTTPDNSTrust
 
 /// Drives one ``ExchangeMachine``: lock, step, unlock, perform.
 ///
-/// Events come from the resolver's threads, the transport's thread, the alarm thread and the caller;
-/// the caller is told from whichever performs, and the machine's rule 3 keeps that in order.
-final class ExchangeDriver: RunningExchange {
-    fileprivate struct State {
+/// Events come from the resolver's threads, the transport's thread, the alarm thread and the
+/// caller; the caller is told from whichever performs, and the machine's rule 3 keeps that in
+/// order.
+final class ExchangeDriver: StartedExchange {
+    struct State {
         var machine: ExchangeMachine
-        var transfer: Transfer?
+        var transfer: (any RunningTransfer)?
+        /// What the cache has to do with the hop that runs; nil without a cache.
+        var hop: CachedHop?
         /// Tells a transfer from an earlier one of this exchange.
         var generation: UInt64 = 0
         /// The last transfer that said it was over.
@@ -36,16 +40,16 @@ final class ExchangeDriver: RunningExchange {
         var isOver = false
     }
 
-    private let request: HTTPRequest
-    private let client: HTTPDNSClient
+    let request: HTTPRequest
+    let client: HTTPDNSClient
     private let observer: any ExchangeObserver
-    private let cookies: any CookieKeeper
+    let cookies: any CookieKeeper
     /// One for all hops: a policy that changes meanwhile is for the next exchange.
-    private let verifier: any PeerVerifier
-    private let clock: any MonotonicSource
+    let verifier: any PeerVerifier
+    let clock: any MonotonicSource
     private let alarms: any AlarmSource
     private let deadline: Monotonic
-    private let state: Locked<State>
+    let state: Locked<State>
 
     init(
         _ request: HTTPRequest, client: HTTPDNSClient, observer: any ExchangeObserver,
@@ -68,6 +72,7 @@ final class ExchangeDriver: RunningExchange {
             settings.allowsSystem = fallback.rule()
         }
         settings.proxies = request.proxies ?? client.parts.proxies
+        settings.consults = client.parts.cache != nil || request.cacheMode == .onlyIfCached
         state = Locked(State(machine: ExchangeMachine(request.head, settings: settings)))
     }
 
@@ -98,7 +103,7 @@ final class ExchangeDriver: RunningExchange {
         transfer?.resume()
     }
 
-    private func step(_ event: (inout State, Monotonic) -> [ExchangeMachine.Action]) {
+    func step(_ event: (inout State, Monotonic) -> [ExchangeMachine.Action]) {
         let now = clock.now()
         let actions = state.withLock { event(&$0, now) }
         for action in actions { perform(action) }
@@ -106,6 +111,8 @@ final class ExchangeDriver: RunningExchange {
 
     private func perform(_ action: ExchangeMachine.Action) {
         switch action {
+        case .consult(let head): consult(head)
+        case .fallBack: fallBack()
         case .resolve(let host): resolve(host, with: client.resolver)
         case .refresh(let host): resolve(host, with: client.resolver, use: .refresh)
         case .resolveBySystem(let host):
@@ -147,6 +154,12 @@ final class ExchangeDriver: RunningExchange {
     }
 
     private func resolve(_ host: Host, with resolver: Resolver, use: CacheUse = .normal) {
+        if let given = request.addresses, host == request.head.url.origin.host,
+            client.parts.proxies.proxy(for: request.head.url.origin)?.host != host
+        {
+            let host = ResolvedHost(host: host, given: given, by: "rule")
+            return step { $0.machine.resolved(host, now: $1) }
+        }
         let left = Duration.milliseconds(deadline.millisecondsLeft(from: clock.now()))
         let lookup = resolver.startResolving(
             host, patience: min(request.limits.resolve, left), use: use
@@ -211,6 +224,7 @@ extension ExchangeDriver {
         }
         wire.needsFreshConnection = freshly
         wire.via = path
+        observer.exchange(sends: wire.fields, of: head)
         if let credentials = request.credentials, credentials.origin == head.url.origin,
             !wire.fields.contains("Authorization")
         {
@@ -237,7 +251,14 @@ extension ExchangeDriver {
             }
         }
         let listener = TransferListener(driver: self, generation: generation)
-        let transfer = client.parts.transport.start(wire, observer: listener)
+        let transfer: any RunningTransfer
+        if let hop = state.withLock({ $0.hop }) {
+            transfer = hop.transfer(wire, by: client.parts.transport, for: listener) {
+                self.note($0, of: generation)
+            }
+        } else {
+            transfer = client.parts.transport.start(wire, observer: listener)
+        }
         let (isUnwanted, resumes) = state.withLock { state in
             guard state.generation == generation, state.finishedGeneration != generation,
                 !state.isOver
@@ -280,6 +301,9 @@ extension ExchangeDriver {
         let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
         let fields = try HostRewriter().fields(of: head, cookies: value)
         var body = sendsBody ? request.body : .none
+        if let watch = request.bodyWatch, case .stream(let source) = body {
+            body = .stream(WatchedSource(source, watch))
+        }
         let promised = try RequestFraming.promisedLength(fields, of: body)
         if let promised, case .stream(let source) = body {
             body = .stream(MeasuredSource(source, length: promised))
@@ -288,7 +312,8 @@ extension ExchangeDriver {
             origin: head.url.origin, route: route, method: head.method, target: head.url.target,
             fields: fields, body: body,
             verifier: verifier, limits: limits(), version: client.parts.version)
-        wire.decodesContent = !fields.contains("Accept-Encoding")
+        // A part of a coded body cannot be decoded. Source: Fetch standard, §4.5, step of `Range`.
+        wire.decodesContent = !fields.contains("Accept-Encoding") && !fields.contains("Range")
         wire.expectsContinue = request.expectsContinue
         return wire
     }
@@ -313,7 +338,7 @@ extension ExchangeDriver {
         transfer?.cancel()
     }
 
-    fileprivate func heard(
+    func heard(
         _ generation: UInt64, _ event: (inout State, Monotonic) -> [ExchangeMachine.Action]
     ) {
         step { state, now in
@@ -402,7 +427,7 @@ extension ExchangeDriver {
 }
 
 /// Passes on what one transfer says, with the generation it belongs to.
-private final class TransferListener: TransferObserver, @unchecked Sendable {
+final class TransferListener: TransferObserver, @unchecked Sendable {
     // Safety: `failedAt` is touched where the transfer's events come, one at a time.
     private let driver: ExchangeDriver
     private let generation: UInt64

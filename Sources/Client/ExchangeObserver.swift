@@ -8,6 +8,10 @@ package protocol ExchangeObserver: AnyObject, Sendable {
     func exchange(
         offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void)
 
+    /// The fields as they go out, those added here included; again for each hop, and for each transfer
+    /// of one. Nobody needs to listen.
+    func exchange(sends fields: HTTPFields, of head: RequestHead)
+
     /// The head of the response that the caller gets. `report` says how it was reached.
     func exchange(received head: ResponseHead, report: ExchangeReport)
 
@@ -28,4 +32,9 @@ package protocol RunningExchange: AnyObject, Sendable {
 
     /// What happened so far.
     var report: ExchangeReport { get }
+}
+
+/// A request that its maker starts, once.
+package protocol StartedExchange: RunningExchange {
+    func start()
 }

@@ -8,8 +8,8 @@ package import HTTPDNSTrust
 /// Sends HTTP requests to the addresses that a resolver gives, as requests for the original host.
 ///
 /// Host, SNI, certificate check, cookies and redirects are those of the logical URL; the address is
-/// only where the connection goes. No octet of a request leaves before the peer has proved that it is
-/// the origin. Every method may be called from any thread.
+/// only where the connection goes. No octet of a request leaves before the peer has proved that it
+/// is the origin. Every method may be called from any thread.
 public final class HTTPDNSClient: Sendable {
     /// Who finds the addresses.
     public let resolver: Resolver
@@ -34,6 +34,10 @@ public final class HTTPDNSClient: Sendable {
         package var systemFallback: SystemFallbackPart?
         /// Through which proxies, where a request does not say.
         package var proxies = ProxyPolicy.none
+        /// Who watches exchanges that nobody else does; nil: nobody.
+        package var tap: (any ExchangeTap)?
+        /// Keeps responses; nil: none.
+        package var cache: ResponseCache?
 
         package init(
             transport: Transport, verifier: any PeerVerifier, cookies: any CookieKeeper,
@@ -86,14 +90,22 @@ public final class HTTPDNSClient: Sendable {
     /// - Returns: the head, and the body as it arrives.
     /// - Throws: ``ExchangeFailure``.
     public func send(_ request: HTTPRequest) async throws(ExchangeFailure) -> HTTPResponse {
+        try await send(request) { waiting in
+            self.driver(request, observer: waiting, cookies: self.parts.cookies)
+        }
+    }
+
+    /// - Parameter make: an exchange that tells the observer, not yet started.
+    func send(
+        _ request: HTTPRequest, _ make: (any ExchangeObserver) -> any StartedExchange
+    ) async throws(ExchangeFailure) -> HTTPResponse {
         let waiting = ResponseWaiter(url: request.head.url)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 waiting.wait(continuation)
-                let driver = ExchangeDriver(
-                    request, client: self, observer: waiting, cookies: parts.cookies)
-                waiting.attach(driver)
-                driver.start()
+                let exchange = make(waiting)
+                waiting.attach(exchange)
+                exchange.start()
             }
         } onCancel: {
             waiting.cancel()
@@ -105,10 +117,18 @@ public final class HTTPDNSClient: Sendable {
     package func start(
         _ request: HTTPRequest, observer: any ExchangeObserver, cookies: (any CookieKeeper)? = nil
     ) -> any RunningExchange {
-        let driver = ExchangeDriver(
-            request, client: self, observer: observer, cookies: cookies ?? parts.cookies)
+        let driver = driver(request, observer: observer, cookies: cookies ?? parts.cookies)
         driver.start()
         return driver
+    }
+
+    private func driver(
+        _ request: HTTPRequest, observer: any ExchangeObserver, cookies: any CookieKeeper
+    ) -> ExchangeDriver {
+        let tapped = (request.tap ?? parts.tap)?.tap(request, observer: observer)
+        return ExchangeDriver(
+            tapped?.request ?? request, client: self, observer: tapped?.observer ?? observer,
+            cookies: cookies)
     }
 }
 

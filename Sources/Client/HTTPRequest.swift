@@ -1,4 +1,6 @@
+public import HTTPDNSCaching
 public import HTTPDNSExchange
+package import HTTPDNSNames
 
 /// A request as its author means it: the logical URL, no address anywhere.
 public struct HTTPRequest: Sendable {
@@ -17,8 +19,20 @@ public struct HTTPRequest: Sendable {
     public var expectsContinue = false
     /// Through which proxies; nil: as the client does otherwise.
     public var proxies: ProxyPolicy?
+    /// How it uses the cache of responses; nil: as the client does otherwise.
+    public var cacheMode: CacheMode?
     /// Sent to their own origin, unless the request has an `Authorization` field of its own.
     package var credentials: OriginCredentials?
+    /// Where to connect, instead of asking the resolver; for the first hop alone.
+    package var addresses: [IPAddress]?
+    /// The octets of a streamed body where they are in memory; made when they are asked for.
+    package var knownBody: (@Sendable () -> [UInt8]?)?
+    /// Who started it, for captures; nil: the application.
+    package var origin: RequestOrigin?
+    /// Who watches it; nil: whoever watches the client.
+    package var tap: (any ExchangeTap)?
+    /// Sees a streamed body go out.
+    package var bodyWatch: (any BodyWatch)?
 
     public init(
         _ method: HTTPMethod = .get, _ url: HTTPURL, fields: HTTPFields = HTTPFields(),
@@ -45,11 +59,11 @@ public struct ExchangeLimits: Sendable, Hashable {
     ///
     /// Because: what common servers take from clients is 8 to 64 KiB, and cookies are many.
     public var maximumHeadOctets = 262_144
-    /// How many times its size on the wire a coded body (gzip, deflate, br, zstd) may have when it is
-    /// decoded, beyond the first 16 MiB.
+    /// How many times its size on the wire a coded body (gzip, deflate, br, zstd) may have when it
+    /// is decoded, beyond the first 16 MiB.
     ///
-    /// Because: text seldom shrinks to less than a fiftieth; what is made to fill memories does to a
-    /// thousandth.
+    /// Because: text seldom shrinks to less than a fiftieth; what is made to fill memories does to
+    /// a thousandth.
     public var maximumExpansion = 200
     /// Octets of a coded body after decoding, whatever its size on the wire.
     ///

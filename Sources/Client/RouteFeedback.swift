@@ -24,6 +24,9 @@ struct RouteFeedback: Sendable {
             guard !facts.isReused, let remote = facts.remote,
                 let milliseconds = facts.connectedMilliseconds
             else { return }
+            for address in passedOver(before: remote.address) {
+                resolver.report(address, for: host, outcome: .unreachable)
+            }
             resolver.report(
                 remote.address, for: host,
                 outcome: .connected(milliseconds: Int64(milliseconds.rounded(.up))))
@@ -33,6 +36,14 @@ struct RouteFeedback: Sendable {
                 resolver.report(address, for: host, outcome: outcome)
             }
         }
+    }
+
+    /// Those that came to nothing before this one connected: within a family libcurl goes in order, and
+    /// waits for a silent one for half of the time to connect. Not told, each connection would do so.
+    /// Source: curl 7.88, connect.c, `baller_start_next`.
+    private func passedOver(before address: IPAddress) -> [IPAddress] {
+        guard let place = addresses.firstIndex(of: address) else { return [] }
+        return addresses[..<place].filter { $0.family == address.family }
     }
 }
 

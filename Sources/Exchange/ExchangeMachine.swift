@@ -27,42 +27,13 @@ package import HTTPDNSTrust
 /// 5. Addresses of a kept answer that all failed are asked for once more, past the cache: the host may
 ///    have moved. The system is asked only where the caller allows it, and after everybody else.
 package struct ExchangeMachine: Sendable {
-    package enum Action: Sendable, Hashable {
-        case resolve(Host)
-        /// The same past what is kept; answered like ``resolve(_:)``.
-        case refresh(Host)
-        /// The same by the system; answered like ``resolve(_:)``.
-        case resolveBySystem(Host)
-        case stopResolving
-        /// Send the request; the address goes into the route and nowhere else. `freshly`: on a
-        /// connection of its own; `via`: the route is that to a proxy.
-        case transfer(
-            RequestHead, Route, sendsBody: Bool, freshly: Bool = false, via: ProxyPath? = nil)
-        case cancelTransfer
-        /// Keep these `Set-Cookie` lines under the logical URL.
-        case storeCookies([String], from: HTTPURL)
-        /// Ask the caller, who answers by ``ExchangeMachine/redirectAnswered(_:now:)``.
-        case offerRedirect(RedirectOffer)
-        /// Hand over the head, then what was held back, then say so by
-        /// ``ExchangeMachine/handedOver(now:)``.
-        case deliver(ResponseHead)
-        case finish(ExchangeReport)
-        case fail(ExchangeFailure)
-    }
-
-    /// Whether body octets of the running transfer are the caller's.
-    package enum BodyUse: Sendable, Hashable {
-        case deliver
-        case discard
-        /// The caller is still being asked.
-        case hold
-    }
-
     private enum State: Sendable, Hashable {
         /// Valid: start.
         case idle
         /// Valid: resolved, resolutionFailed, stopped.
         case resolving
+        /// The cache is asked. Valid: isKept, notKept, stopped.
+        case consulting
         /// A transfer runs and has no head yet. Valid: verified, received, finished, stopped.
         case connecting(RoutePlan)
         /// The caller is asked about a redirect, while the transfer may run or be over.
@@ -100,6 +71,9 @@ package struct ExchangeMachine: Sendable {
     /// Of the hop that runs, and which addresses it may be told to connect to.
     private var proxy: Proxy?
     private var targets: [IPAddress] = []
+    /// There is a cache, and whether it has something for a network that fails.
+    private let consults: Bool
+    private var fallsBack = false
     private var report = ExchangeReport()
     /// The most telling failure of any address so far.
     private var headline: ExchangeFailure.Cause?
@@ -115,30 +89,7 @@ package struct ExchangeMachine: Sendable {
         toASCII = settings.toASCII
         allowsSystem = settings.allowsSystem
         proxies = settings.proxies
-    }
-
-    /// What is fixed for the whole exchange.
-    package struct Settings: Sendable {
-        package var hasBody: Bool
-        package var canReplayBody: Bool
-        package var followsRedirects: Bool
-        package var redirects: RedirectRules
-        package var toASCII: DomainToASCII
-        /// Whether the system may be asked for that host when nobody else has an answer.
-        package var allowsSystem: @Sendable (Host) -> Bool = { _ in false }
-        package var proxies = ProxyPolicy.none
-
-        package init(
-            hasBody: Bool, canReplayBody: Bool, followsRedirects: Bool = true,
-            redirects: RedirectRules = RedirectRules(),
-            toASCII: @escaping DomainToASCII = HTTPURL.refusingUnicode
-        ) {
-            self.hasBody = hasBody
-            self.canReplayBody = canReplayBody
-            self.followsRedirects = followsRedirects
-            self.redirects = redirects
-            self.toASCII = toASCII
-        }
+        consults = settings.consults
     }
 
     package var bodyUse: BodyUse {
@@ -158,6 +109,26 @@ package struct ExchangeMachine: Sendable {
         startedAt = now
         return beginHop(now: now)
     }
+
+    /// The cache has nothing that may answer by itself.
+    ///
+    /// - Parameter fallsBack: what it has may answer if the network fails.
+    package mutating func notKept(fallsBack: Bool, now: Monotonic) -> [Action] {
+        guard case .consulting = state else { return [] }
+        self.fallsBack = fallsBack
+        hopStartedAt = now
+        return resolve()
+    }
+
+    /// The cache answers: its head and body come as those of a transfer. False when it is too late.
+    package mutating func isKept() -> Bool {
+        guard case .consulting = state else { return false }
+        fallsBack = false
+        state = .connecting(RoutePlan(addresses: [], port: head.url.origin.port))
+        return true
+    }
+
+    package mutating func note(_ provenance: CacheProvenance) { note { $0.cache = provenance } }
 
     package mutating func resolved(_ host: ResolvedHost, now: Monotonic) -> [Action] {
         guard case .resolving = state else { return [] }
@@ -229,6 +200,7 @@ package struct ExchangeMachine: Sendable {
             $0.status = response.status
             $0.version = response.version
         }
+        fallsBack = false
         var response = response
         response.url = head.url
         let cookies = response.fields.all("Set-Cookie")
@@ -279,7 +251,7 @@ package struct ExchangeMachine: Sendable {
             note { $0.timings = ExchangeReport.Timings(facts) }
         }
         switch state {
-        case .idle, .resolving, .ended:
+        case .idle, .resolving, .consulting, .ended:
             return []
         case .connecting(let plan):
             guard case .failure(let failure) = result else {
@@ -310,7 +282,7 @@ package struct ExchangeMachine: Sendable {
     ) -> [Action] {
         switch state {
         case .ended, .ending, .delivering(stop: _?, _): return []
-        case .idle: return end(cause, now: now)
+        case .idle, .consulting: return end(cause, now: now)
         case .resolving: return [.stopResolving] + end(cause, now: now)
         case .asking(_, over: _?): return end(cause, now: now)
         case .delivering(nil, let over):
@@ -345,6 +317,14 @@ extension ExchangeMachine {
         proxy = proxies.proxy(for: head.url.origin)
         targets = []
         report.hops.append(ExchangeReport.Hop(url: head.url, proxy: proxy))
+        guard !consults else {
+            state = .consulting
+            return [.consult(head)]
+        }
+        return resolve()
+    }
+
+    private mutating func resolve() -> [Action] {
         state = .resolving
         return [
             .resolve(asksForOrigin ? head.url.origin.host : proxy?.host ?? head.url.origin.host)
@@ -443,6 +423,11 @@ extension ExchangeMachine {
     }
 
     private mutating func end(_ cause: ExchangeFailure.Cause, now: Monotonic) -> [Action] {
+        if fallsBack, cause.isOfTheNetwork {
+            fallsBack = false
+            state = .consulting
+            return [.fallBack]
+        }
         state = .ended
         return [.fail(ExchangeFailure(cause, url: head.url, report: closed(now)))]
     }

@@ -5,7 +5,7 @@ public import HTTPDNSTrust
 /// What happened to one request, hop by hop: for people, logs and captures.
 public struct ExchangeReport: Sendable, Hashable {
     /// The first request and each redirect that was followed, in order.
-    public internal(set) var hops: [Hop] = []
+    public package(set) var hops: [Hop] = []
     /// Milliseconds from the start of the exchange to its end.
     public internal(set) var totalMilliseconds: Double = 0
 
@@ -25,33 +25,82 @@ public struct ExchangeReport: Sendable, Hashable {
         public internal(set) var peer: VerifiedPeer?
         public internal(set) var isReusedConnection = false
         public internal(set) var tlsVersion: String?
-        /// The connection went on with the TLS session of an earlier one, whose certificate was judged
-        /// anew.
+        /// The connection went on with the TLS session of an earlier one, whose certificate was
+        /// judged anew.
         public internal(set) var isResumedSession = false
         /// 100...999; nil when no response came.
-        public internal(set) var status: Int?
-        public internal(set) var version: HTTPVersion?
+        public package(set) var status: Int?
+        public package(set) var version: HTTPVersion?
         /// From the start of the hop's transfer; nil for what did not happen.
-        public internal(set) var timings = Timings()
+        public package(set) var timings = Timings()
         /// Addresses that were tried in vain, and why, in order.
         /// So are requests that were lost and sent again.
         public internal(set) var attempts: [RouteAttempt] = []
-        /// The host was looked up a second time, past what was kept, because no address of the first
-        /// answer could be reached.
+        /// The host was looked up a second time, past what was kept, because no address of the
+        /// first answer could be reached.
         public internal(set) var wasRefreshed = false
         /// Why the system was asked after all, where it was.
         public internal(set) var systemFallback: ResolutionFailure?
 
+        /// The names of the rules that acted on it, in order; empty without rules.
+        public package(set) var rules: [String] = []
+        /// Who answered.
+        public package(set) var answerer = Answerer.network
+        /// What the cache of responses had to do with it; nil without a cache, and past it.
+        public internal(set) var cache: CacheProvenance?
+
         /// The proxy that the connection went through; ``remote`` is its address then.
         public let proxy: Proxy?
 
-        /// The request went to an address that the resolver gave; false when a proxy was given the name.
+        /// The request went to an address that the resolver gave; false when a proxy was given the
+        /// name.
         public var isRewritten: Bool { proxy?.target != .name }
 
         init(url: HTTPURL, proxy: Proxy? = nil) {
             self.url = url
             self.proxy = proxy
         }
+
+        /// A hop that no connection was needed for.
+        package init(_ url: HTTPURL, answeredBy answerer: Answerer, status: Int? = nil) {
+            self.init(url: url)
+            self.answerer = answerer
+            self.status = status
+        }
+    }
+
+    /// Who answered a hop.
+    public enum Answerer: String, Sendable, Hashable, CaseIterable {
+        /// The origin, over a connection.
+        case network
+        /// A stub of the application's rules.
+        case stub
+        /// An exchange that was recorded before.
+        case replay
+        /// Nobody: a rule refused the request.
+        case nobody
+    }
+
+    /// One report of an exchange that went on in another: hops in order, times added.
+    package func followed(by other: ExchangeReport) -> ExchangeReport {
+        var joined = self
+        joined.hops += other.hops
+        joined.totalMilliseconds += other.totalMilliseconds
+        return joined
+    }
+
+    /// The same with the names of the rules that acted on its one hop.
+    package func noting(_ rules: [String]) -> ExchangeReport {
+        guard !rules.isEmpty, !hops.isEmpty else { return self }
+        var report = self
+        report.hops[0].rules = rules
+        return report
+    }
+
+    /// The report of one hop that was answered without a connection.
+    package init(answered hop: Hop, totalMilliseconds: Double) {
+        hops = [hop]
+        self.totalMilliseconds = totalMilliseconds
     }
 
     /// Milliseconds from the start of a hop's transfer.
@@ -61,9 +110,9 @@ public struct ExchangeReport: Sendable, Hashable {
         /// TLS is done, and the peer has proved itself.
         public internal(set) var secured: Double?
         /// The first octet of the response.
-        public internal(set) var firstByte: Double?
+        public package(set) var firstByte: Double?
         /// The last octet.
-        public internal(set) var total: Double?
+        public package(set) var total: Double?
         /// Octets on the wire, heads and bodies.
         public internal(set) var sentOctets: Int64 = 0
         public internal(set) var receivedOctets: Int64 = 0
@@ -129,6 +178,8 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         /// exchange has read from it; and it cannot be read twice.
         case bodyNotReplayable(to: HTTPURL)
         case redirectRefused(RedirectFault)
+        /// A rule of the application ended it; nothing was sent.
+        case refusedByRule(RuleRefusal)
         /// The request itself cannot be sent.
         case unsendable(RewriteFault)
         case cancelled
@@ -159,7 +210,8 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         }
 
         /// How much it tells among the failures of several addresses: a peer that did not prove its
-        /// name before one that broke the handshake, and that before an address that was merely dead.
+        /// name before one that broke the handshake, and that before an address that was merely
+        /// dead.
         var rank: Int {
             switch self {
             case .untrusted: 2
@@ -185,6 +237,7 @@ public struct ExchangeFailure: Error, Sendable, Hashable {
         case .bodySourceFailed: "body_source_failed"
         case .bodyNotReplayable: "body_not_replayable"
         case .redirectRefused: "redirect_refused"
+        case .refusedByRule(let refusal): refusal.kind.rawValue
         case .unsendable: "unsendable"
         case .cancelled: "cancelled"
         case .unavailable: "unavailable"
@@ -237,6 +290,7 @@ extension ExchangeFailure: CustomStringConvertible {
             "\(url) must be sent the body from its beginning, but the body is a stream that was "
                 + "read already; make a new body for each request, or one that can be repeated"
         case .redirectRefused(let fault): fault.description
+        case .refusedByRule(let refusal): refusal.description
         case .unsendable(let fault): fault.description
         case .cancelled: "cancelled"
         case .unavailable(let why): why

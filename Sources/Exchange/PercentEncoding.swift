@@ -1,7 +1,7 @@
 internal import HTTPDNSNames
 
 /// Percent-encoding of URL components. Source: WHATWG URL §1.3; RFC 3986 §2.1.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Which octets are written as `%XX`; controls, DEL and everything above it always are.
     enum EncodeSet {
         case fragment
@@ -41,7 +41,7 @@ enum PercentEncoding {
     }
 
     /// Every `%XX` as its octet; a `%` without two hexadecimal digits stays.
-    static func decoded(_ octets: some Collection<UInt8>) -> [UInt8] {
+    package static func decoded(_ octets: some Collection<UInt8>) -> [UInt8] {
         let octets = Array(octets)
         var result: [UInt8] = []
         var index = 0

@@ -5,10 +5,15 @@ public struct RedirectOffer: Sendable, Hashable {
     /// What would be sent next.
     public let step: RedirectStep
 
+    package init(response: ResponseHead, step: RedirectStep) {
+        self.response = response
+        self.step = step
+    }
+
     /// True when the answer's own body is short enough to read away, which keeps the connection.
     ///
     /// See ``mostDrainedOctets``.
-    var drains: Bool {
+    package var drains: Bool {
         // Beside `Transfer-Encoding` the length says nothing. Source: RFC 9112 §6.3.
         guard response.version != .http2, !response.fields.contains("Transfer-Encoding") else {
             return false

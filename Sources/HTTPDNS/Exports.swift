@@ -1,4 +1,6 @@
 // What an application gets with `import HTTPDNS`: the public types of the modules below.
+@_exported public import HTTPDNSCapture
+@_exported public import HTTPDNSCaching
 @_exported public import HTTPDNSClient
 @_exported public import HTTPDNSDatagram
 @_exported public import HTTPDNSExchange

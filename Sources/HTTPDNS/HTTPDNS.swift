@@ -1,3 +1,4 @@
+public import HTTPDNSCapture
 internal import HTTPDNSClient
 public import HTTPDNSExchange
 internal import HTTPDNSIDNA
@@ -17,12 +18,16 @@ public import HTTPDNSTrust
 /// Make one for an application and keep it: it owns the cache, the connections and the cookies.
 ///
 ///     let httpdns = try HTTPDNS()
-///     let response = try await httpdns.client.send(HTTPRequest(.get, try HTTPURL("https://example.com/")))
+///     let response = try await httpdns.client.send(HTTPRequest(.get, try
+///     HTTPURL("https://example.com/")))
 public struct HTTPDNS: Sendable {
     /// Sends requests.
     public let client: HTTPDNSClient
     /// Finds addresses.
     public var resolver: Resolver { client.resolver }
+
+    /// The responses that are kept; nil unless ``HTTPDNSConfiguration/offlineCache`` asks for it.
+    public let offlineCache: OfflineCache?
 
     /// The hosts of the resolver's servers, where they were configured by name.
     package let resolverHosts: Set<HostName>
@@ -63,7 +68,12 @@ public struct HTTPDNS: Sendable {
         }
         let sender = HTTPDNSClient(resolver: resolver, parts: parts)
         reporter.send(with: sender)
+        parts.tap = configuration.capture
         parts.pinObserver = reporter
+        offlineCache = configuration.offlineCache.map {
+            OfflineCache($0, policy: policy, report: configuration.report)
+        }
+        parts.cache = offlineCache?.cache
         client = HTTPDNSClient(resolver: resolver, parts: parts)
         reportSender = sender
         self.policy = policy
@@ -80,10 +90,11 @@ public struct HTTPDNS: Sendable {
         for line in trust.dangerous.lines { report?((ofResolvers ? "of resolvers, " : "") + line) }
     }
 
-    /// The cookies of ``client``, for requests that are not of a `URLSession` with a storage of its own.
+    /// The cookies of ``client``, for requests that are not of a `URLSession` with a storage of its
+    /// own.
     ///
-    /// A jar that was got is a copy. Setting it replaces all of them; what a response in flight brings
-    /// is kept in the new one.
+    /// A jar that was got is a copy. Setting it replaces all of them; what a response in flight
+    /// brings is kept in the new one.
     public var cookies: CookieJar {
         get { cookieBox.kept }
         nonmutating set { cookieBox.kept = newValue }
@@ -158,19 +169,25 @@ public struct HTTPDNSConfiguration: Sendable {
     /// Notices when the machine is on another network, and tells the resolver: see
     /// ``Resolver/networkDidChange(_:)``. Linux only; elsewhere the application tells it.
     public var followsNetwork = false
-    /// A file that keeps answers over a restart, of mode 0600; made when it is missing. What goes wrong
-    /// with it is told as ``ResolverEvent/storeFailed(_:)`` and costs no lookup. Nil: none.
+    /// A file that keeps answers over a restart, of mode 0600; made when it is missing. What goes
+    /// wrong with it is told as ``ResolverEvent/storeFailed(_:)`` and costs no lookup. Nil: none.
     public var storePath: String?
+    /// Keeps responses and answers with them; nil: none. What goes wrong with it is told to
+    /// ``report`` and costs no request.
+    public var offlineCache: OfflineCacheSettings?
     /// Whether, and for whom, the system is asked when all sources have failed.
     public var systemFallback = SystemFallback()
-    /// Through which proxies origins are reached, unless a request says otherwise; resolvers are always
-    /// connected to directly. No proxy of the environment is used but by
+    /// Through which proxies origins are reached, unless a request says otherwise; resolvers are
+    /// always connected to directly. No proxy of the environment is used but by
     /// ``ProxyPolicy/ofEnvironment()``.
     public var proxies = ProxyPolicy.none
     /// How connections to origins are kept.
     public var connections = ConnectionOptions()
     /// Answers from the system's hosts file first, as all programs on the machine do.
     public var usesHostsFile = true
+    /// Records what the client sends and gets, the sessions it is installed into included; nil: nobody
+    /// does. See also ``Capture/isEnabled``.
+    public var capture: Capture?
     /// The cookies to begin with: of an earlier run, say; see ``CookieJar/init(netscape:)``.
     public var cookies = CookieJar()
     /// What origins must prove, besides their names.
@@ -179,9 +196,10 @@ public struct HTTPDNSConfiguration: Sendable {
     public var pinReports = PinReporting()
     /// What resolvers over HTTPS must prove, besides their names.
     public var resolverTrust = TrustPolicy()
-    /// Is told, in a line, what goes wrong where no lookup can say it: a damaged file of servers, a list
-    /// of servers that could not be fetched; and, at the start and with each policy that replaces
-    /// another, which ``DangerousOptions`` are set. Called on any thread; must return quickly.
+    /// Is told, in a line, what goes wrong where no lookup can say it: a damaged file of servers, a
+    /// list of servers that could not be fetched; and, at the start and with each policy that
+    /// replaces another, which ``DangerousOptions`` are set. Called on any thread; must return
+    /// quickly.
     public var report: (@Sendable (String) -> Void)?
     /// The highest HTTP version to offer to origins.
     public var highestVersion = HTTPVersion.http2

@@ -20,8 +20,8 @@ enum Delivery: Sendable {
     case file(DownloadFile)
 }
 
-/// One exchange of a task: a task has several when it answers challenges, or when its delegate changes
-/// a redirect. Late words of one that no longer counts are ignored.
+/// One exchange of a task: a task has several when it answers challenges, or when its delegate
+/// changes a redirect. Late words of one that no longer counts are ignored.
 final class Attempt: ExchangeObserver, @unchecked Sendable {
     // Safety: `buffer` is touched where the exchange's events come, one at a time, and is passed on
     // with the last of them; everything else is immutable.
@@ -87,7 +87,7 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
         switch result {
         case .failure(let failure):
             giveUp()
-            loading.post(.ended(.failure(failure.urlError)), number)
+            loading.post(.ended(.failure(failure.sessionError)), number)
         case .success:
             guard let file else {
                 loading.post(.ended(.success(isWhole ? .whole(buffer) : .told)), number)
@@ -95,14 +95,15 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
             }
             file.finish { [loading, number] result in
                 loading.post(
-                    .ended(result.map { _ in .file(file) }.mapError { $0.urlError }), number)
+                    .ended(result.map { _ in .file(file) }.mapError { $0.urlError as any Error }),
+                    number)
             }
         }
     }
 
     /// The most that is set aside because of a length that a server states.
     ///
-    /// Because: a body of this size fits where an application wants it whole; what is larger grows as it
-    /// comes.
+    /// Because: a body of this size fits where an application wants it whole; what is larger grows
+    /// as it comes.
     private static let mostReservedOctets: Int64 = 268_435_456
 }

@@ -2,12 +2,13 @@ internal import Foundation
 public import FoundationNetworking
 internal import HTTPDNSExchange
 
-/// Answers the requests of a `URLSession` through HTTPDNS: the connection goes to the resolved address,
-/// everything else stays what the URL says.
+/// Answers the requests of a `URLSession` through HTTPDNS: the connection goes to the resolved
+/// address, everything else stays what the URL says.
 ///
-/// Applications do not make one; they call `HTTPDNS.install(into:)`. It follows redirects itself, keeps
-/// cookies in the session's storage under the logical URL, enforces the session's time-outs, and never
-/// hands a request over to the stock loader. Facts about Foundation's side are in docs/platform.md.
+/// Applications do not make one; they call `HTTPDNS.install(into:)`. It follows redirects itself,
+/// keeps cookies in the session's storage under the logical URL, enforces the session's time-outs,
+/// and never hands a request over to the stock loader. Facts about Foundation's side are in
+/// docs/platform.md.
 open class HTTPDNSURLProtocol: URLProtocol {
     private var loading: Loading?
     /// An end was told, or is about to be: a late resume begins nothing.
@@ -15,12 +16,12 @@ open class HTTPDNSURLProtocol: URLProtocol {
 
     // MARK: Called by Foundation on the task's work queue, with locks held: must not block.
 
-    /// True for `http` and `https` requests that the installation's scope covers.
+    /// True for `http` and `https` requests that the installation's scope covers, and no rule
+    /// passes.
     override open class func canInit(with request: URLRequest) -> Bool {
-        guard let installation = InstallationTable.shared.installation(of: self) else {
-            return false
-        }
-        return installation.scope.covers(request.url, resolvers: installation.resolvers)
+        guard KillSwitch.isOn, let installation = InstallationTable.shared.installation(of: self)
+        else { return false }
+        return installation.takes(request)
     }
 
     /// The request as it is; on this platform Foundation does not ask.

@@ -1,5 +1,6 @@
 internal import Foundation
 package import FoundationNetworking
+package import HTTPDNSCapture
 package import HTTPDNSClient
 internal import HTTPDNSExchange
 public import HTTPDNSNames
@@ -7,9 +8,9 @@ internal import HTTPDNSPlatform
 
 /// Which requests of a session go through HTTPDNS.
 ///
-/// The others go to the stock loader: they are resolved by the system and not verified by this library.
-/// Names are compared label by label, so that `notexample.com` is never under `example.com`. These rules
-/// are read in order:
+/// The others go to the stock loader: they are resolved by the system and not verified by this
+/// library. Names are compared label by label, so that `notexample.com` is never under
+/// `example.com`. These rules are read in order:
 ///
 /// 1. `ws`, `wss`, `file` and all else but `http` and `https` pass.
 /// 2. A URL that cannot be read, or whose host Foundation and this library read differently, is
@@ -22,8 +23,8 @@ public struct InterceptionScope: Sendable, Hashable {
     public var only: [HostName]?
     /// Host names, with all names under them, that pass.
     public var passed: [HostName]
-    /// Take `https://192.0.2.1/` and the like: nothing is looked up, and the certificate must name the
-    /// address. Never where ``only`` is set.
+    /// Take `https://192.0.2.1/` and the like: nothing is looked up, and the certificate must name
+    /// the address. Never where ``only`` is set.
     public var takesAddresses = true
     /// Take `localhost` and names under it, which lead to this machine.
     public var takesLocalhost = true
@@ -64,30 +65,48 @@ public struct InterceptionScope: Sendable, Hashable {
     }
 }
 
-/// One installation: a client, and which requests it takes.
+/// One installation: a client, which requests it takes, and what rules say about them.
 package struct Installation: Sendable {
     package let client: HTTPDNSClient
     package let scope: InterceptionScope
     /// The hosts of the resolver's own servers.
     package let resolvers: Set<HostName>
+    /// Nil: every request goes out as it is.
+    package let rules: LiveRules?
+    /// Records what it takes, and what it lets pass; nil: whoever watches the client.
+    package var capture: Capture?
 
     package init(
-        client: HTTPDNSClient, scope: InterceptionScope, resolvers: Set<HostName> = []
+        client: HTTPDNSClient, scope: InterceptionScope, resolvers: Set<HostName> = [],
+        rules: LiveRules? = nil
     ) {
         self.client = client
         self.scope = scope
         self.resolvers = resolvers
+        self.rules = rules
+    }
+
+    /// True for a request that is answered here. Called with Foundation's locks held.
+    func takes(_ request: URLRequest) -> Bool {
+        guard scope.covers(request.url, resolvers: resolvers) else { return false }
+        guard let rules, rules.mayPass else { return true }
+        // What cannot be read is taken, and fails here.
+        guard
+            let ruled = try? RuledReading.request(
+                request, toASCII: client.parts.toASCII)
+        else { return true }
+        return !rules.passes(ruled, RuledReading.ticket(request))
     }
 }
 
 /// Gives every installation a protocol class of its own.
 ///
-/// Foundation makes protocol objects from a class and passes no context, so the class itself must say
-/// which installation it belongs to. The classes are instances of a generic type whose parameter spells
-/// a number in binary: any number of them exists without being written down.
+/// Foundation makes protocol objects from a class and passes no context, so the class itself must
+/// say which installation it belongs to. The classes are instances of a generic type whose
+/// parameter spells a number in binary: any number of them exists without being written down.
 ///
-/// Equal installations share a class, and a class keeps its installation for good: a session that was
-/// made from a configuration keeps going through HTTPDNS whatever becomes of the configuration.
+/// Equal installations share a class, and a class keeps its installation for good: a session that
+/// was made from a configuration keeps going through HTTPDNS whatever becomes of the configuration.
 package final class InstallationTable: Sendable {
     package static let shared = InstallationTable()
 
@@ -100,15 +119,20 @@ package final class InstallationTable: Sendable {
 
     private init() {}
 
-    /// What makes two installations equal; the client lives as long as its entry.
+    /// What makes two installations equal; client and rules live as long as their entry.
     private struct Key: Hashable {
         let client: ObjectIdentifier
         let scope: InterceptionScope
+        let rules: ObjectIdentifier?
+        let capture: ObjectIdentifier?
     }
 
     /// The protocol class bound to `installation`.
     package func type(for installation: Installation) -> HTTPDNSURLProtocol.Type {
-        let key = Key(client: ObjectIdentifier(installation.client), scope: installation.scope)
+        let key = Key(
+            client: ObjectIdentifier(installation.client), scope: installation.scope,
+            rules: installation.rules.map { ObjectIdentifier($0) },
+            capture: installation.capture.map { ObjectIdentifier($0) })
         return state.withLock { state in
             if let type = state.types[key] { return type }
             let type = numberedClass(UInt64(state.types.count + 1), Spelled.self)
@@ -150,8 +174,13 @@ package enum Installer {
         configuration.protocolClasses = [type] + (configuration.protocolClasses ?? [])
     }
 
-    /// Takes out what ``install(_:into:)`` put in. Tasks that run go on, and so do sessions that were
-    /// made from the configuration before: they have their own copy.
+    package static func isInstalled(in configuration: URLSessionConfiguration) -> Bool {
+        configuration.protocolClasses?.contains { InstallationTable.shared.isInstalled($0) }
+            ?? false
+    }
+
+    /// Takes out what ``install(_:into:)`` put in. Tasks that run go on, and so do sessions that
+    /// were made from the configuration before: they have their own copy.
     package static func uninstall(from configuration: URLSessionConfiguration) {
         configuration.protocolClasses = configuration.protocolClasses?.filter {
             !InstallationTable.shared.isInstalled($0)

@@ -5,14 +5,14 @@ internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 
-/// One task being answered: takes the events of its exchanges from the transport's thread to the work
-/// queue, and the application's answers back.
+/// One task being answered: takes the events of its exchanges from the transport's thread to the
+/// work queue, and the application's answers back.
 ///
 /// Rules:
-/// 1. Everything that Foundation is told is told on the task's work queue; delegates are asked on the
-///    delegate queue.
-/// 2. After a stop nothing is told. While the task is suspended, or the application is asked something,
-///    events wait, and the sender with them.
+/// 1. Everything that Foundation is told is told on the task's work queue; delegates are asked on
+/// the delegate queue.
+/// 2. After a stop nothing is told. While the task is suspended, or the application is asked
+/// something, events wait, and the sender with them.
 /// 3. Exactly one end is told.
 /// 4. Only the exchange with the last number counts.
 final class Loading: TurnListener, @unchecked Sendable {
@@ -26,7 +26,7 @@ final class Loading: TurnListener, @unchecked Sendable {
         case body(Data)
         /// Counts have changed.
         case progress
-        case ended(Result<Delivery, URLError>)
+        case ended(Result<Delivery, any Error>)
     }
 
     struct State {
@@ -42,6 +42,8 @@ final class Loading: TurnListener, @unchecked Sendable {
         var endedNumber = 0
         var attempt: Attempt?
         var exchange: (any RunningExchange)?
+        /// The one that rules decide, until the next begins.
+        var ruled: RuledExchange?
         /// Begins when the exchange before it has read its body away.
         var next: Plan?
         var plan: Plan
@@ -66,6 +68,8 @@ final class Loading: TurnListener, @unchecked Sendable {
     var authentication: Authentication
     var isDone = false
     let state: Locked<State>
+    /// What this task was asked about before it began; used once, on the work queue.
+    private let ticket: RuleTicket
     private let queue: WorkQueue
     private let cookies: SessionCookies
     /// The task's own URL, and as a response shows it.
@@ -91,6 +95,7 @@ final class Loading: TurnListener, @unchecked Sendable {
         self.session = session
         self.queue = queue
         self.installation = installation
+        ticket = RuledReading.ticket(owner.request, isNeeded: installation.rules != nil)
         let configuration = session.configuration
         let parts = installation.client.parts
         cookies = SessionCookies(
@@ -130,6 +135,7 @@ final class Loading: TurnListener, @unchecked Sendable {
             state.next = nil
             defer {
                 state.exchange = nil
+                state.ruled = nil
                 state.attempt = nil
             }
             return (state.exchange, state.attempt)
@@ -143,6 +149,7 @@ final class Loading: TurnListener, @unchecked Sendable {
         isDone = true
         state.withLock { state in
             state.isStopped = true
+            state.ruled = nil
             state.attempt = nil
         }
     }
@@ -177,9 +184,12 @@ final class Loading: TurnListener, @unchecked Sendable {
                     onRewind: { [weak self] in self?.sendsAgain() }))
         }
         request.limits.total = .milliseconds(deadline.millisecondsLeft(from: clock.now()))
+        request.origin = RequestOrigin(
+            session.sessionDescription ?? "session", task: task.taskIdentifier)
+        request.tap = installation.capture
         let attempt = Attempt(number, of: self, style: style)
         state.withLock { if $0.number == number { $0.attempt = attempt } }
-        let exchange = installation.client.start(request, observer: attempt, cookies: cookies)
+        let exchange = start(request, plan.body, observer: attempt, isFirst: number == 1)
         let isWanted = state.withLock { state in
             guard !state.isStopped, state.number == number else { return false }
             // It may have ended by now.
@@ -187,6 +197,34 @@ final class Loading: TurnListener, @unchecked Sendable {
             return true
         }
         if isWanted { change { _ in } } else { exchange.cancel() }
+    }
+
+    private func start(
+        _ request: HTTPRequest, _ body: UploadBody, observer: Attempt, isFirst: Bool
+    ) -> any RunningExchange {
+        let client = installation.client
+        guard let rules = installation.rules else {
+            return client.start(request, observer: observer, cookies: cookies)
+        }
+        var request = request
+        request.knownBody = { body.octets }
+        let ruled = client.ruled(request)
+        let decision =
+            isFirst
+            ? rules.begin(ruled, ticket, isMore: RuledReading.knowsMore(task, session))
+            : rules.decide(ruled)
+        let exchange = client.exchange(
+            request, decision, under: rules, observer: observer, cookies: cookies)
+        // Before anything is heard of it.
+        state.withLock { if $0.number == observer.number { $0.ruled = exchange } }
+        exchange.start()
+        return exchange
+    }
+
+    /// What was asked last, as rules have it.
+    var sentHead: RequestHead {
+        let (ruled, asked) = state.withLock { ($0.ruled, $0.plan.request.head) }
+        return ruled?.sent ?? asked
     }
 
     /// Begins another exchange in the place of this one, whose answer nobody is to see.

@@ -62,7 +62,7 @@ extension Loading {
     private func received(_ head: ResponseHead) {
         guard head.status == 401 else { return handOver(head) }
         let plan = state.withLock { $0.plan }
-        let questions = authentication.questions(head, to: plan.request.head)
+        let questions = authentication.questions(head, to: sentHead)
         guard !questions.isEmpty, !plan.body.isStream || delegates.supply != nil else {
             return handOver(head)
         }
@@ -80,7 +80,7 @@ extension Loading {
         case .deliver: handOver(head)
         case .use(let credential, let question):
             var plan = state.withLock { $0.plan }
-            let origin = plan.request.head.url.origin
+            let origin = sentHead.url.origin
             guard let user = credential.user, let password = credential.password,
                 let credentials = OriginCredentials(
                     user, Secret(password), by: question.scheme, for: origin)
@@ -162,7 +162,12 @@ extension Loading {
     private func ask(
         _ offer: RedirectOffer, _ answer: @escaping @Sendable (RedirectAnswer) -> Void
     ) {
-        let before = state.withLock { $0.plan.request.head }
+        // Where a rule mapped the request, the URL that was asked.
+        let before = state.withLock { state in
+            var head = state.plan.request.head
+            head.url = offer.response.url
+            return head
+        }
         let once = Once()
         RedirectAsking(delegates: delegates).ask(offer) { chosen in
             guard once.isFirst() else { return }

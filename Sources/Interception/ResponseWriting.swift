@@ -95,6 +95,12 @@ extension ExchangeFailure {
         .make(code, URL(string: url.description), description, underlying: self)
     }
 
+    /// The same, but for an error of the application's own, which a rule hands on as it is.
+    var sessionError: any Error {
+        if case .refusedByRule(let refusal) = cause, let error = refusal.error { return error }
+        return urlError
+    }
+
     private var code: URLError.Code {
         switch cause {
         case .notResolved(let failure): ExchangeFailure.code(failure)
@@ -110,6 +116,7 @@ extension ExchangeFailure {
         case .bodySourceFailed, .bodyNotReplayable: .requestBodyStreamExhausted
         case .redirectRefused(.tooMany): .httpTooManyRedirects
         case .redirectRefused(.downgrade): .appTransportSecurityRequiresSecureConnection
+        case .refusedByRule(let refusal): refusal.urlCode
         case .unsendable: .badURL
         case .unavailable: .resourceUnavailable
         case .unexpected: .unknown
@@ -133,6 +140,31 @@ extension ExchangeFailure {
         case .notYetValid: .serverCertificateNotYetValid
         case .unknownIssuer, .selfSigned: .serverCertificateHasUnknownRoot
         default: .serverCertificateUntrusted
+        }
+    }
+}
+
+extension RuleRefusal {
+    fileprivate var urlCode: URLError.Code {
+        if let fault { return fault.code }
+        return kind == .offline ? .notConnectedToInternet : .resourceUnavailable
+    }
+}
+
+extension NetworkFault {
+    fileprivate var code: URLError.Code {
+        switch self {
+        case .notConnectedToInternet: .notConnectedToInternet
+        case .timedOut: .timedOut
+        case .cannotFindHost: .cannotFindHost
+        case .cannotConnectToHost: .cannotConnectToHost
+        case .networkConnectionLost: .networkConnectionLost
+        case .dnsLookupFailed: .dnsLookupFailed
+        case .secureConnectionFailed: .secureConnectionFailed
+        case .serverCertificateUntrusted: .serverCertificateUntrusted
+        case .badServerResponse: .badServerResponse
+        case .resourceUnavailable: .resourceUnavailable
+        case .cancelled: .cancelled
         }
     }
 }

@@ -6,8 +6,8 @@ internal import HTTPDNSExchange
 
 /// The body of a task, from which a source is made for each exchange.
 struct UploadBody: @unchecked Sendable {
-    // Safety: a value, made on the work queue; a stream in it is touched by the one thread that reads
-    // it, data and pieces never change.
+    // Safety: a value, made on the work queue; a stream in it is touched by the one thread that
+    // reads it, data and pieces never change.
     enum Kind {
         case none
         case data(Data)
@@ -66,6 +66,16 @@ struct UploadBody: @unchecked Sendable {
         switch kind {
         case .stream, .asked: true
         case .none, .data, .pieces, .file: false
+        }
+    }
+
+    /// The octets where they are in memory.
+    var octets: [UInt8]? {
+        switch kind {
+        case .none: []
+        case .data(let data): [UInt8](data)
+        case .pieces(let pieces): [UInt8](pieces)
+        case .file, .stream, .asked: nil
         }
     }
 

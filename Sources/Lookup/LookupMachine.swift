@@ -40,6 +40,9 @@ package struct QueryID: Sendable, Hashable {
 /// 9. Where a caller's patience is short, no source has more than half of what is left of it to itself:
 ///    then the next is asked beside it, and an answer that proves nothing is held no longer either. A
 ///    source that is late by its own measure is missed; one that only the caller cannot wait for is not.
+/// 10. In a hedged lookup a source that is late by its own measure when another's answer settles it is
+///    missed, too: else one that is silent would delay every lookup. One that proves itself is not
+///    missed for the answer of one that does not: else whoever delays it would be believed in its place.
 package struct LookupMachine: Sendable {
     package enum Action: Sendable, Hashable {
         /// Ask that source; it must answer or fail by the time given.
@@ -387,7 +390,19 @@ package struct LookupMachine: Sendable {
         {
             last.append(.disagree(found))
         }
-        return end(last + [.settle(testimony, attempts: attempts)])
+        let missed = missed(for: testimony, now: now)
+        return missed + end(last + [.settle(testimony, attempts: attempts)])
+    }
+
+    /// Those who are late while another's answer settles a hedged lookup.
+    private func missed(for testimony: Testimony, now: Monotonic) -> [Action] {
+        guard case .hedged = rules.strategy else { return [] }
+        let winner = sources.first { $0.label == testimony.source.resolver }
+        return pending.filter { query in
+            let source = sources[query.id.source]
+            return now.milliseconds(since: query.asked) >= source.hedgeDelayMilliseconds
+                && (winner?.isAuthenticated == true || !source.isAuthenticated)
+        }.map { .miss($0.id) }
     }
 
     private mutating func conclude(isLate: Bool) -> [Action] {

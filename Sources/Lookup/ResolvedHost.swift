@@ -31,13 +31,18 @@ public struct ResolvedHost: Sendable, Hashable {
 
     /// Addresses that the standards fix, such as those of `localhost`.
     package init(host: Host, literals: [IPAddress]) {
+        self.init(host: host, given: literals, by: "literal")
+    }
+
+    /// Addresses that were given without asking, by whom the label says.
+    package init(host: Host, given literals: [IPAddress], by label: String) {
         self.host = host
         addresses = literals
         aliases = []
         ttlSeconds = AnswerLife.maximumSeconds
         isCached = false
         isStale = false
-        source = Testimony.Source(resolver: "literal", transport: .literal, tries: 0)
+        source = Testimony.Source(resolver: label, transport: .literal, tries: 0)
         attempts = []
     }
 
@@ -88,7 +93,7 @@ public struct ResolvedHost: Sendable, Hashable {
     }
 
     /// One of each list in turn.
-    private static func interleaved(_ lists: [[IPAddress]]) -> [IPAddress] {
+    package static func interleaved(_ lists: [[IPAddress]]) -> [IPAddress] {
         var joined: [IPAddress] = []
         var seen: Set<IPAddress> = []
         for position in 0..<(lists.map(\.count).max() ?? 0) {

@@ -14,7 +14,7 @@ package enum SpecialAddress {
     }
 
     /// The IPv4 address that an IPv6 address carries by its form; nil for other forms.
-    static func embedded(in address: IPAddress) -> IPAddress? {
+    package static func embedded(in address: IPAddress) -> IPAddress? {
         guard address.family == .ipv6 else { return nil }
         if let sixToFour, sixToFour.contains(address) {
             return IPAddress(family: .ipv4, high: 0, low: address.high >> 16)

@@ -38,24 +38,31 @@ package struct TLSProbe {
         }
     }
 
-    private let verifier: OpenSSLVerifier
+    private let verifier: any PeerVerifier
     /// For the TCP connection, and again for the handshake.
     private let timeoutMilliseconds: Int64
 
     /// The time-out is for the TCP connection, and again for the handshake.
-    package init(verifier: OpenSSLVerifier, timeoutMilliseconds: Int64 = 5_000) {
+    package init(verifier: any PeerVerifier, timeoutMilliseconds: Int64 = 5_000) {
         self.verifier = verifier
         self.timeoutMilliseconds = timeoutMilliseconds
     }
 
     /// Connects to `endpoint` and lets the peer prove that it is `host`.
     ///
+    /// - Parameters:
+    ///   - endpoint: where.
+    ///   - host: whom the peer must prove to be.
+    ///   - sendsName: whether the peer is told so in clear (SNI).
+    ///   - end: when all of it must be over, in place of the probe's own time-outs.
     /// - Throws: ``Failure``.
-    package func connect(to endpoint: Endpoint, host: Host) throws(Failure) -> Success {
+    package func connect(
+        to endpoint: Endpoint, host: Host, sendsName: Bool = true, by end: Monotonic? = nil
+    ) throws(Failure) -> Success {
         ERR_clear_error()
         defer { ERR_clear_error() }
         let socket = try Socket(endpoint)
-        try socket.awaitConnection(to: endpoint, deadline: deadline())
+        try socket.awaitConnection(to: endpoint, deadline: end ?? deadline())
         let context = try Context()
         let verdict = Locked<Result<VerifiedPeer, TrustFailure>?>(nil)
         let armed = verifier.arm(sslContext: UnsafeMutableRawPointer(context.raw), for: host) {
@@ -63,9 +70,9 @@ package struct TLSProbe {
         }
         guard armed else { throw .unexpected("the context cannot be armed") }
         let connection = try Connection(context)
-        try connection.prepare(socket, host: host)
+        try connection.prepare(socket, naming: sendsName ? host : nil)
         do throws(Failure) {
-            try connection.shakeHands(socket, endpoint: endpoint, deadline: deadline())
+            try connection.shakeHands(socket, endpoint: endpoint, deadline: end ?? deadline())
         } catch {
             if case .failure(let failure) = verdict.withLock({ $0 }) { throw .untrusted(failure) }
             throw error
@@ -146,7 +153,7 @@ private struct Connection: ~Copyable {
 
     deinit { SSL_free(raw) }
 
-    func prepare(_ socket: borrowing Socket, host: Host) throws(TLSProbe.Failure) {
+    func prepare(_ socket: borrowing Socket, naming host: Host?) throws(TLSProbe.Failure) {
         guard SSL_set_fd(raw, socket.descriptor) == 1 else { throw .unexpected(LastError.text) }
         // An address is never sent as a server name. Source: RFC 6066 §3.
         if case .name(let name) = host {

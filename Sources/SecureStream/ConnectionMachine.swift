@@ -12,9 +12,8 @@ package import HTTPDNSNames
 ///       └──────── refused ──────────┘                     draining ─ quiet, broke ─▶ closed
 ///
 /// Rules (everything that changes the state lives in this file):
-/// 1. Addresses are dialled in order; the next one when one fails, or after 250 ms beside it. The
-///    first that connects is spoken to, the others are hung up on; they have their turn again when its
-///    peer does not prove itself. Source: RFC 8305 §5.
+/// 1. Addresses are dialled as ``AddressRace`` says. The first that connects is spoken to; the others
+///    have their turn again when its peer does not prove itself.
 /// 2. An address whose peer does not prove itself is passed over like a dead one; when no address is
 ///    left, the trust failure is what is told.
 /// 3. No octet of a question leaves before `secured`.
@@ -60,18 +59,14 @@ package struct ConnectionMachine: Sendable {
     }
 
     private var state = State.connecting
-    /// Those whose turn is still to come.
-    private var pending: [Int]
-    private var dialled: [Int] = []
+    private var race: AddressRace
     private var failures: [QueryFailure] = []
     /// When ``woke(now:)`` has something to do; never, where nothing is waited for.
     package private(set) var wakeAt = Monotonic.distantFuture
 
     /// A connection to the first of so many addresses that does.
-    package init(addressCount: Int) { pending = Array(0..<max(0, addressCount)) }
+    package init(addressCount: Int) { race = AddressRace(addressCount: addressCount) }
 
-    /// How long an address has before the next is tried beside it. Source: RFC 8305 §5.
-    static let attemptDelayMilliseconds: Int64 = 250
     /// How long TCP, and TLS after it, may take.
     ///
     /// Because: two lost packets (1 + 2 s, RFC 6298 §5) and a slow server fit; a lookup has given up by
@@ -97,17 +92,14 @@ extension ConnectionMachine {
     }
 
     package mutating func start(now: Monotonic) -> [Action] {
-        guard !pending.isEmpty else {
+        guard race.mayDial else {
             return close(.failed(.misconfigured("no address to connect to")))
         }
         return dialNext(now)
     }
 
     package mutating func connected(_ address: Int, now: Monotonic) -> [Action] {
-        guard case .connecting = state, dialled.contains(address) else { return [] }
-        let others = dialled.filter { $0 != address }
-        dialled = [address]
-        pending = others + pending
+        guard case .connecting = state, let others = race.connected(address) else { return [] }
         state = .handshaking(address)
         wakeAt = now.adding(milliseconds: Self.setUpMilliseconds)
         return others.map { .hangUp($0) } + [.shakeHands(address)]
@@ -117,12 +109,11 @@ extension ConnectionMachine {
     package mutating func refused(
         _ address: Int, _ failure: QueryFailure, now: Monotonic
     ) -> [Action] {
-        guard dialled.contains(address) else { return [] }
         switch state {
         case .connecting, .handshaking: break
         case .open, .draining, .closed: return []
         }
-        dialled.removeAll { $0 == address }
+        guard race.failed(address) else { return [] }
         failures.append(failure)
         state = .connecting
         return [.hangUp(address)] + goOn(now)
@@ -184,8 +175,8 @@ extension ConnectionMachine {
         guard wakeAt <= now else { return [] }
         switch state {
         case .connecting:
-            if !pending.isEmpty { return dialNext(now) }
-            return close(.failed(headline ?? .timedOut(tries: dialled.count)))
+            if race.mayDial { return dialNext(now) }
+            return close(.failed(headline ?? .timedOut(tries: race.dialled.count)))
         case .handshaking(let address):
             return refused(address, .timedOut(tries: 1), now: now)
         case .open: return close(.unused)
@@ -194,25 +185,22 @@ extension ConnectionMachine {
     }
 
     private mutating func dialNext(_ now: Monotonic) -> [Action] {
-        guard let address = pending.first else { return [] }
-        pending.removeFirst()
-        dialled.append(address)
-        wakeAt = now.adding(
-            milliseconds: pending.isEmpty
-                ? Self.setUpMilliseconds : Self.attemptDelayMilliseconds)
+        guard let address = race.dialNext(now: now) else { return [] }
+        // Nobody is left to try beside it: then there is only its own time.
+        wakeAt = race.mayDial ? race.nextAt : now.adding(milliseconds: Self.setUpMilliseconds)
         return [.dial(address)]
     }
 
     private mutating func goOn(_ now: Monotonic) -> [Action] {
-        if !pending.isEmpty { return dialNext(now) }
-        guard dialled.isEmpty else { return [] }
+        if race.mayDial { return dialNext(now) }
+        guard race.isOver else { return [] }
         return close(.failed(headline ?? .unreachable("no address is left")))
     }
 
     private mutating func close(_ end: End) -> [Action] {
         state = .closed
         wakeAt = .distantFuture
-        dialled = []
+        race = AddressRace(addressCount: 0)
         return [.close(end)]
     }
 

@@ -24,10 +24,10 @@ struct StoredRow: Sendable, Hashable {
 
 /// The table of answers in its file. Owned by the store's thread.
 ///
-/// Rule for files of other versions: no tables at all: ours are made. Our mark and an older version:
-/// its tables are dropped, since it only holds what can be asked again. Our mark and a newer version,
-/// or no mark of ours beside tables of others: the file is left alone.
-final class AnswerTable {
+/// Rule for files of other versions: no tables at all: ours are made. Our mark and an older
+/// version: its tables are dropped, since it only holds what can be asked again. Our mark and a
+/// newer version, or no mark of ours beside tables of others: the file is left alone.
+final class AnswerTable: StoredTable {
     let identity: PrivateFile.Identity
     private let database: Database
     private let select: Statement
@@ -118,8 +118,8 @@ final class AnswerTable {
         _ = try statement.step()
     }
 
-    /// Removes answers until a sixteenth of both limits is free: those that end first, and among them
-    /// those kept first.
+    /// Removes answers until a sixteenth of both limits is free: those that end first, and among
+    /// them those kept first.
     func shrink(to limits: StoreLimits) throws(DatabaseFault) {
         let room = { (limit: Int64) in limit - limit / 16 }
         var (answers, octets) = try contents()

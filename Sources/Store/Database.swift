@@ -17,11 +17,24 @@ final class Database {
     private let raw: OpaquePointer
 
     /// Opens a file that is there already.
-    init(_ path: String) throws(DatabaseFault) {
-        var opened: OpaquePointer?
+    convenience init(_ path: String) throws(DatabaseFault) {
         // A relative name is given a directory, so that none of SQLite's special names is meant.
-        let name = path.hasPrefix("/") ? path : "./" + path
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
+        try self.init(
+            name: path.hasPrefix("/") ? path : "./" + path,
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
+    }
+
+    /// Opens a file that is there already, and never writes to it.
+    ///
+    /// - Parameter isStill: nobody writes it meanwhile: then not even a lock beside it is needed.
+    convenience init(reading path: String, isStill: Bool) throws(DatabaseFault) {
+        let name = "file:" + Database.uriPath(path) + (isStill ? "?immutable=1" : "")
+        try self.init(
+            name: name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX)
+    }
+
+    private init(name: String, _ flags: Int32) throws(DatabaseFault) {
+        var opened: OpaquePointer?
         let status = sqlite3_open_v2(name, &opened, flags, nil)
         guard let opened else { throw .unusable("out of memory") }
         raw = opened
@@ -29,6 +42,20 @@ final class Database {
         sqlite3_busy_timeout(raw, Self.busyMilliseconds)
         httpdns_sqlite_distrust(raw)
     }
+
+    /// The path as it stands in a URI. Source: sqlite.org/uri.html §3.1.
+    private static func uriPath(_ path: String) -> String {
+        let rooted = path.hasPrefix("/") ? path : "./" + path
+        return rooted.utf8.reduce(into: "") { text, octet in
+            switch octet {
+            case 0x25, 0x3F, 0x23: text += "%" + String(octet, radix: 16)
+            default: text.unicodeScalars.append(Unicode.Scalar(octet))
+            }
+        }
+    }
+
+    /// The number of the row that was inserted last.
+    var lastRow: Int64 { sqlite3_last_insert_rowid(raw) }
 
     // Statements that still live keep the connection until they go. Source: sqlite3_close_v2.
     deinit { sqlite3_close_v2(raw) }
@@ -133,6 +160,20 @@ final class Statement {
         guard status == SQLITE_OK else { throw database.fault(status) }
     }
 
+    func bind(text index: Int32, _ text: String) throws(DatabaseFault) {
+        var text = text
+        let status = text.withUTF8 { octets in
+            octets.withMemoryRebound(to: CChar.self) { characters in
+                guard let start = characters.baseAddress else {
+                    return httpdns_sqlite_bind_text(raw, index, "", 0)
+                }
+                return httpdns_sqlite_bind_text(
+                    raw, index, start, Int32(clamping: characters.count))
+            }
+        }
+        guard status == SQLITE_OK else { throw database.fault(status) }
+    }
+
     func bind(_ index: Int32, _ number: Int64) throws(DatabaseFault) {
         let status = sqlite3_bind_int64(raw, index, number)
         guard status == SQLITE_OK else { throw database.fault(status) }
@@ -155,6 +196,16 @@ final class Statement {
         guard count > 0 else { return [] }
         guard let start = sqlite3_column_blob(raw, column) else { return nil }
         return Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    /// Nil when the column holds something else, or more octets than that.
+    func text(_ column: Int32, atMost limit: Int) -> String? {
+        guard sqlite3_column_type(raw, column) == SQLITE_TEXT,
+            let start = sqlite3_column_text(raw, column)
+        else { return nil }
+        let count = Int(sqlite3_column_bytes(raw, column))
+        guard count <= limit else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
     /// Nil when the column holds something else.

@@ -2,11 +2,11 @@
 public enum StoreEvent: Sendable, Hashable, CustomStringConvertible {
     /// The file was damaged or no database; it was moved to `newPath` and a new one begun.
     case setAside(path: String, newPath: String, because: String)
-    /// The file was made by another program, or by a newer version of this library: it is left as it
-    /// is, and nothing is kept.
+    /// The file was made by another program, or by a newer version of this library: it is left as
+    /// it is, and nothing is kept.
     case foreign(path: String, because: String)
-    /// The file cannot be used now (no room, no right, locked): nothing is found or kept for a while,
-    /// then it is tried again. Told once until it works again.
+    /// The file cannot be used now (no room, no right, locked): nothing is found or kept for a
+    /// while, then it is tried again. Told once until it works again.
     case quiet(path: String, because: String)
     /// It works again.
     case recovered(path: String)
@@ -21,16 +21,19 @@ public enum StoreEvent: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var description: String {
+    public var description: String { text(of: "answer store") }
+
+    /// The event in words, of a store of that kind.
+    package func text(of kind: String) -> String {
         switch self {
         case .setAside(let path, let newPath, let why):
-            "the answer store \(path) was damaged (\(why)); it is now \(newPath), and a new one "
+            "the \(kind) \(path) was damaged (\(why)); it is now \(newPath), and a new one "
                 + "was begun"
         case .foreign(let path, let why):
-            "the answer store \(path) is not used: \(why); name another file, or remove it"
+            "the \(kind) \(path) is not used: \(why); name another file, or remove it"
         case .quiet(let path, let why):
-            "the answer store \(path) cannot be used for now: \(why)"
-        case .recovered(let path): "the answer store \(path) works again"
+            "the \(kind) \(path) cannot be used for now: \(why)"
+        case .recovered(let path): "the \(kind) \(path) works again"
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import CHTTPDNSCurl
+internal import HTTPDNSCoding
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
@@ -44,8 +45,8 @@ final class ActiveTransfer {
     private var refusals = RefusalLog()
     private var farewell: (any PeerFarewell)?
     private var bodyOctets: Int64 = 0
-    /// The body is decoded on its way to the observer.
-    private var isCoded = false
+    /// The body is decoded on its way to the observer; nil when it is not coded.
+    private var decoding: BodyDecoding?
     /// 417: libcurl sends the request once more, without its `Expect`.
     private var isExpectationRefused = false
     /// Made for a connection of its own, whose verifier may speak on any thread.
@@ -79,6 +80,9 @@ final class ActiveTransfer {
     var pauses: Int32 {
         (isBodyPaused ? Int32(CURLPAUSE_RECV) : 0) | (upload.isPending ? Int32(CURLPAUSE_SEND) : 0)
     }
+
+    /// Nothing of it is left over: all was sent, and nothing waits.
+    var isQuiet: Bool { upload.isComplete && !isBodyPaused && !upload.isPending }
 
     func resumeBody() {
         isBodyPaused = false
@@ -118,6 +122,12 @@ final class ActiveTransfer {
     /// A transfer of which nothing is to be said but that it went well: most.
     func isPlainSuccess(_ code: CURLcode) -> Bool {
         code == CURLE_OK && failure == nil && isCleared && head.isComplete && !mayBeCut
+            && decoding == nil
+    }
+
+    /// Called when libcurl holds the response for whole.
+    func finishDecoding() {
+        if let fault = decoding?.finish() { record(fault) }
     }
 
     func ending(_ code: CURLcode) -> Ending {
@@ -307,7 +317,7 @@ extension ActiveTransfer {
                 head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
                 return true
             }
-            isCoded = request.decodesContent && fields.contains("Content-Encoding")
+            decoding = request.decodesContent ? BodyDecoding(fields) : nil
             let url = HTTPURL(origin: request.origin, target: request.target)
             heldHead = ResponseHead(url: url, status: status, version: version, fields: fields)
             if status != 401 || request.credentials?.scheme != .digest { releaseHead() }
@@ -343,31 +353,40 @@ extension ActiveTransfer {
         }
         releaseHead()
         guard !body.isEmpty else { return .taken }
+        guard let decoding else { return deliver(body) == .end ? .end : .taken }
+        do throws(CodingFault) { return try decoding.take(body, deliver: deliver) } catch {
+            record(BodyDecoding.failure(error))
+            return .end
+        }
+    }
+
+    /// `pause` when it was taken, and no more is wanted for now.
+    private func deliver(_ body: UnsafeRawBufferPointer) -> BodyReply {
         bodyOctets += Int64(body.count)
         if body.count >= ActiveTransfer.bulkOctets { stir.isBulk = true }
         if let limit = request.limits.maximumBodyOctets, bodyOctets > limit {
             record(.bodyTooLarge)
             return .end
         }
-        if isCoded, bodyOctets > ActiveTransfer.freeExpansionOctets, let excess = excess() {
+        if bodyOctets > ActiveTransfer.freeExpansionOctets, let excess = excess() {
             record(.bodyExpandsTooFar(excess))
             return .end
         }
         if observer.received(body: body) == .pause { isBodyPaused = true }
-        return control.isCancelled ? .end : .taken
+        if control.isCancelled { return .end }
+        return isBodyPaused ? .pause : .taken
     }
 
     /// What is too much of a body that is decoded; nil while it is not. The attack: some kilobytes that
     /// become gigabytes in the memory of whoever collects them.
     private func excess() -> String? {
+        guard let wire = decoding?.wireOctets else { return nil }
         let limits = request.limits
         if bodyOctets > limits.maximumDecodedOctets {
             return "more than \(limits.maximumDecodedOctets) octets"
         }
-        // libcurl counts a chunk after it was handed out.
-        let (wire, factor) = (easy.offset(CURLINFO_SIZE_DOWNLOAD_T), Int64(limits.maximumExpansion))
-        let received = wire + ActiveTransfer.uncountedOctets
-        let (most, isHuge) = received.multipliedReportingOverflow(by: max(1, factor))
+        let factor = Int64(limits.maximumExpansion)
+        let (most, isHuge) = wire.multipliedReportingOverflow(by: max(1, factor))
         guard !isHuge, bodyOctets > most else { return nil }
         return "\(bodyOctets) octets out of \(wire)"
     }
@@ -377,8 +396,6 @@ extension ActiveTransfer {
 
     /// Because: what small machines have in memory anyway; below it no ratio is judged.
     private static let freeExpansionOctets: Int64 = 16 * 1_024 * 1_024
-    /// Because: libcurl reads at most so much before it counts.
-    private static let uncountedOctets = Int64(EasyHandle.bufferOctets)
 
     /// The octets put into `buffer`, or one of libcurl's signals.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {

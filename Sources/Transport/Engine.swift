@@ -209,6 +209,7 @@ final class Engine {
         _ transfer: ActiveTransfer, _ code: CURLcode
     ) -> Result<TransferFacts, TransportFailure> {
         guard !transfer.isPlainSuccess(code) else { return .success(transfer.facts()) }
+        if code == CURLE_OK { transfer.finishDecoding() }
         if let failure = transfer.failure ?? transfer.ending(code).failure {
             return .failure(failure)
         }
@@ -270,7 +271,7 @@ final class Engine {
         switch result {
         case .success:
             transfer.releaseHead()
-            pool.keep(transfer.easy)
+            if transfer.isQuiet { pool.keep(transfer.easy) }
         case .failure: if let remote { transfer.observer.failed(at: remote) }
         }
         transfer.observer.finished(result)

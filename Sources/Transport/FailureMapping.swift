@@ -58,9 +58,6 @@ struct Ending {
         case CURLE_SEND_FAIL_REWIND: return .bodySourceFailed("it could not be sent again: " + text)
         // libcurl's name for a header line beyond its own limit (100 KiB in 7.88).
         case CURLE_OUT_OF_MEMORY where isCleared && !hasHead: return .headTooLarge
-        // We took all that was given: its decoder failed, of which libcurl says no more.
-        case CURLE_WRITE_ERROR where hasHead, CURLE_OUT_OF_MEMORY where hasHead:
-            return .malformedResponse("the body's content coding cannot be undone: " + text)
         case Ending.tooLarge: return .headTooLarge
         default: return .unexpected("\(text) (libcurl code \(code.rawValue))")
         }

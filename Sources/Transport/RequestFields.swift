@@ -8,7 +8,11 @@ enum RequestFields {
     /// Fields that frame the message or steer the connection are left out: they are the transport's to
     /// write, and a second `Content-Length` or `Transfer-Encoding` is how requests are smuggled.
     /// Source: RFC 9112 §11.2; curl's documentation of CURLOPT_HTTPHEADER.
-    static func lines(_ fields: HTTPFields, expectsContinue: Bool = false) -> [String] {
+    ///
+    /// - Parameter accepting: For `Accept-Encoding`, where the request has none of its own.
+    static func lines(
+        _ fields: HTTPFields, expectsContinue: Bool = false, accepting: String? = nil
+    ) -> [String] {
         var lines: [String] = []
         for field in fields.fields where !isOurs(field) {
             let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
@@ -17,6 +21,9 @@ enum RequestFields {
         for name in ["Accept", "Expect", "Content-Type", "User-Agent"]
         where name == "Expect" ? !expectsContinue : !fields.contains(name) {
             lines.append(name + ":")
+        }
+        if let accepting, !fields.contains("Accept-Encoding") {
+            lines.append("Accept-Encoding: " + accepting)
         }
         return lines
     }

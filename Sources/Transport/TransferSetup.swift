@@ -1,4 +1,5 @@
 internal import CHTTPDNSCurl
+internal import HTTPDNSCoding
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
 
@@ -33,7 +34,8 @@ extension EasyHandle {
             set(
                 CURLOPT_HTTPHEADER,
                 lines: RequestFields.lines(
-                    request.fields, expectsContinue: request.expectsContinue))
+                    request.fields, expectsContinue: request.expectsContinue,
+                    accepting: request.decodesContent ? ContentCoding.acceptEncoding : nil))
             said.fields = request.fields
         }
         switch request.body {
@@ -151,7 +153,8 @@ extension EasyHandle {
 
     private func setMessage(_ request: TransportRequest) {
         set(CURLOPT_EXPECT_100_TIMEOUT_MS, EasyHandle.expectationMilliseconds)
-        set(CURLOPT_ACCEPT_ENCODING, request.decodesContent ? "" : nil)
+        // Bodies come as they are on the wire: see `BodyDecoding`.
+        set(CURLOPT_HTTP_CONTENT_DECODING, false)
         set(CURLOPT_HTTP_TRANSFER_DECODING, true)
         set(CURLOPT_TRANSFER_ENCODING, false)
         switch request.body {
@@ -189,9 +192,9 @@ extension EasyHandle {
 
     /// What is read from a connection at a time; touched only as far as a response fills it.
     ///
-    /// Because: twice libcurl's own, for half the calls; more would weaken the watch over bodies that
-    /// expand, since what was read is counted when all of it has been decoded.
-    static let bufferOctets = 32_768
+    /// Because: seven of the pieces in which libcurl hands a body on, and what the allocator still
+    /// takes from its heap (up to 128 KiB).
+    static let bufferOctets = 7 * 16_384
 
     /// Methods whose requests say that they have no body. Source: RFC 9110 §8.6.
     private static let needsLength: Set<String> = ["POST", "PUT", "PATCH"]

@@ -1,8 +1,11 @@
 public import Foundation
 public import FoundationNetworking
 @_exported public import HTTPDNS
-internal import HTTPDNSClient
+public import HTTPDNSCapture
+public import HTTPDNSClient
 @_exported public import HTTPDNSInterception
+@_exported public import HTTPDNSRuleFile
+@_exported public import HTTPDNSRules
 
 extension HTTPDNS {
     /// Makes the sessions of a configuration send through HTTPDNS, built-in resolvers.
@@ -28,13 +31,17 @@ extension HTTPDNS {
     /// - Parameters:
     ///   - configuration: to be given to a session afterwards.
     ///   - scope: which requests are taken; the others go to the stock loader.
+    ///   - rules: what happens to those that are taken; keep it to change the rules later, and to see
+    ///     what they did. Nil: they go out as they are.
+    ///   - capture: records the requests of these sessions; nil: ``HTTPDNSConfiguration/capture`` does.
     public func install(
         into configuration: URLSessionConfiguration,
-        scope: InterceptionScope = .everything
+        scope: InterceptionScope = .everything, rules: LiveRules? = nil, capture: Capture? = nil
     ) {
-        Installer.install(
-            Installation(client: client, scope: scope, resolvers: resolverHosts),
-            into: configuration)
+        var installation = Installation(
+            client: client, scope: scope, resolvers: resolverHosts, rules: rules)
+        installation.capture = capture
+        Installer.install(installation, into: configuration)
     }
 
     /// Makes a session that exists send through this.
@@ -42,8 +49,13 @@ extension HTTPDNS {
     /// - Parameters:
     ///   - session: its configuration is read anew at each resume on this platform.
     ///   - scope: which requests are taken; the others go to the stock loader.
-    public func install(into session: URLSession, scope: InterceptionScope = .everything) {
-        install(into: session.configuration, scope: scope)
+    ///   - rules: as for a configuration.
+    ///   - capture: as for a configuration.
+    public func install(
+        into session: URLSession, scope: InterceptionScope = .everything,
+        rules: LiveRules? = nil, capture: Capture? = nil
+    ) {
+        install(into: session.configuration, scope: scope, rules: rules, capture: capture)
     }
 
     /// Makes a session that sends through HTTPDNS, built-in resolvers.
@@ -64,13 +76,14 @@ extension HTTPDNS {
     ///   - delegate: the session's.
     ///   - delegateQueue: where the delegate is told; nil for a serial queue of its own.
     ///   - scope: which requests are taken; the others go to the stock loader.
+    ///   - rules: what happens to those that are taken; nil: they go out as they are.
     public func session(
         configuration: URLSessionConfiguration = .default,
         delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
-        scope: InterceptionScope = .everything
+        scope: InterceptionScope = .everything, rules: LiveRules? = nil, capture: Capture? = nil
     ) -> URLSession {
         let own = configuration.copy() as? URLSessionConfiguration ?? configuration
-        install(into: own, scope: scope)
+        install(into: own, scope: scope, rules: rules, capture: capture)
         return URLSession(configuration: own, delegate: delegate, delegateQueue: delegateQueue)
     }
 

@@ -7,7 +7,7 @@ import Testing
         .enabled(if: Vectors.arePresent, "there is no ../shared/conformance"),
         arguments: [
             "dns-packets", "doh-vectors", "url-target", "redirect-method", "ip-literal", "psl",
-            "cookie-http-state", "cookie-via-ip", "pin-check",
+            "cookie-http-state", "cookie-via-ip", "pin-check", "happy-eyeballs",
             "pin-policy",
         ])
     func `Every case passes, but those with a reason, and none of those does`(

@@ -19,8 +19,8 @@ package struct Command: Sendable {
     /// What `--json` prints when the command cannot even begin, made of the words that were typed:
     /// the keys of a result. Nil: nothing.
     package private(set) var failure: (@Sendable ([String], CommandFault) -> JSONValue)?
-    /// Whether Ctrl-C cancels the task that runs it, so that it can tell what it has; else the process
-    /// ends at once.
+    /// Whether Ctrl-C cancels the task that runs it, so that it can tell what it has; else the
+    /// process ends at once.
     package private(set) var tellsWhenInterrupted = false
     package let run: Action
 
@@ -62,10 +62,13 @@ extension Command {
     package static let all: [Command] = [
         .lookup,
         .fetch,
+        .diagnose,
         .verify,
         .pins,
         .resolvers,
+        .proxy,
         .lab,
+        .capture,
         .conformance,
     ]
 }

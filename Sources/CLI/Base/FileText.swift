@@ -55,6 +55,14 @@ package enum FileText {
         return (text, facts.st_mode & 0o066 != 0)
     }
 
+    /// The text of a profile.
+    ///
+    /// - Throws: ``CommandFault``: usage.
+    package static func profile(_ path: String) throws(CommandFault) -> String {
+        guard let file = try readGuarded(path) else { throw unreadable(path, error: ENOENT) }
+        return file.text
+    }
+
     private static func octets(
         of file: UnsafeMutablePointer<FILE>, _ path: String, limit: Int = maximumOctets
     ) throws(CommandFault) -> [UInt8] {

@@ -6,7 +6,7 @@ internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSTrust
 
-/// Reads a configuration file. Pure: opens nothing, and asks no variable.
+/// Reads a configuration file. Pure but for ``profile``: opens nothing, and asks no variable.
 ///
 /// Rules:
 /// 1. An unknown member is an error: a slip of the finger must not be a setting that does nothing.
@@ -16,13 +16,22 @@ internal import HTTPDNSTrust
 package struct ConfigurationReader {
     let file: String
     let isOpenToOthers: Bool
+    /// The text of a profile that the file names, by its path.
+    let profile: @Sendable (String) throws(CommandFault) -> String
 
     /// - Parameters:
     ///   - file: its path, for messages.
     ///   - isOpenToOthers: whether others than its owner may read or change it.
-    package init(file: String, isOpenToOthers: Bool) {
+    ///   - profile: reads a profile that it names.
+    package init(
+        file: String, isOpenToOthers: Bool,
+        profile: @escaping @Sendable (String) throws(CommandFault) -> String = {
+            (path) throws(CommandFault) in try FileText.profile(path)
+        }
+    ) {
         self.file = file
         self.isOpenToOthers = isOpenToOthers
+        self.profile = profile
     }
 
     /// The members of the file, for help and for errors.

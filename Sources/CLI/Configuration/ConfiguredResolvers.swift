@@ -37,9 +37,10 @@ extension ConfigurationReader {
     ) throws(CommandFault) -> ConfiguredResolver {
         guard value.string == nil else {
             let text = try text(value, at: path)
+            let description = try description(text, at: path)
             return ConfiguredResolver(
-                name: text, description: try description(text, at: path), trust: ResolverTrust(),
-                place: "\(file): \(path)")
+                name: usualName(text, description), description: description,
+                trust: ResolverTrust(), place: "\(file): \(path)")
         }
         let object = try object(value, at: path, known: ConfigurationReader.resolverMembers)
         guard let whom = object["resolver"] else {
@@ -48,7 +49,7 @@ extension ConfigurationReader {
         let text = try text(whom, at: path + ".resolver")
         var description = try description(text, at: path + ".resolver")
         try fill(&description, object, at: path)
-        var name = text
+        var name = usualName(text, description)
         if let given = object["name"] {
             name = try self.text(given, at: path + ".name")
             guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
@@ -61,12 +62,23 @@ extension ConfigurationReader {
             trust: try trust(object, of: description, at: path), place: "\(file): \(path)")
     }
 
+    /// A profile is called by its id: what `@` takes, and other parts of the file.
+    private func usualName(_ text: String, _ description: ResolverDescription) -> String {
+        ResolverDescription.isProfilePath(text) ? "\(description)" : text
+    }
+
     private func description(
         _ text: String, at path: String
     ) throws(CommandFault) -> ResolverDescription {
-        do throws(DescriptionError) { return try ResolverDescription(text) } catch {
+        do throws(DescriptionError) {
+            guard ResolverDescription.isProfilePath(text) else {
+                return try ResolverDescription(text)
+            }
+        } catch {
             throw fault(path, "\(quoted(url: text)) is not a resolver: \(error.reason)")
         }
+        let whole = beside(text)
+        return try .ofProfile(whole, text: try profile(whole)) { fault(path, $0) }
     }
 
     private func fill(

@@ -32,7 +32,9 @@ extension Command {
         "fetch", summary: "one request through resolve, rewrite and verify", usage: "URL",
         options: [
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .verifyPin, .include,
-            .noFollow, .maxRedirects, .cookieJar, .requests, .requestsAtOnce, .timeout, .json,
+            .noFollow, .maxRedirects, .cookieJar, .captureFile, .requests, .requestsAtOnce,
+            .timeout,
+            .json,
             .verbose, .config,
         ] + OptionRule.fetchProxy + OptionRule.fetchTrust + ResolverArguments.options,
         details: details
@@ -40,9 +42,17 @@ extension Command {
         let configuration = try ToolConfiguration.load(arguments, console)
         let arguments = configuration.applied(to: arguments, of: "fetch")
         let plan = try FetchPlan(arguments, configuration, console)
-        let run = FetchRun(plan: plan, console: console)
-        guard let rounds = plan.rounds else { return try await run.run() }
-        return try await FetchRounds(run: run, rounds: rounds).run()
+        var run = FetchRun(plan: plan, console: console)
+        let capture = try FetchCapture(arguments)
+        run.capture = capture?.capture
+        let code =
+            if let rounds = plan.rounds {
+                try await FetchRounds(run: run, rounds: rounds).run()
+            } else {
+                try await run.run()
+            }
+        guard let lost = await capture?.finish(console) else { return code }
+        return max(code, lost)
     }.failing { words, fault in FetchRendering.json(fault, url: words.first) }
         .tellingWhenInterrupted()
 
@@ -70,6 +80,9 @@ extension Command {
             --repeat shares one client: connections, answers and cookies are used again. Bodies are read
             and counted, not shown. With --json there is one object a request, as it ends, with "round".
 
+            --capture keeps a record of each request with its body, its passwords, cookies and tokens
+            taken out; a file that is there is gone on with. See httpdns capture --help.
+
             Without --proxy none is used, whatever the environment says. http and socks5h proxies are
             told the host's name, and resolve it themselves: the request is then not rewritten, and said
             not to be. socks5 is told the address, which the resolver is asked for as ever. TLS is the
@@ -86,6 +99,7 @@ extension Command {
               httpdns fetch https://api.example/ --cert me.pem --key me.key --revocation required
               httpdns fetch https://shop.example/cart --cookie-jar cookies.txt
               httpdns fetch https://shop.example/ --repeat 500 --parallel 16
+              httpdns fetch https://shop.example/ --capture traffic.sqlite
               httpdns fetch https://shop.example/ --proxy socks5h://127.0.0.1:9050 --verbose
               httpdns fetch https://api.example/v1 -d '{"a":1}' -H 'Content-Type: application/json'
 

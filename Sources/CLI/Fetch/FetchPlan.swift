@@ -140,7 +140,7 @@ package struct FetchPlan: Sendable {
         }
     }
 
-    private static func overrides(
+    static func overrides(
         _ arguments: ParsedArguments
     ) throws(CommandFault) -> [HostName: [IPAddress]] {
         var overrides: [HostName: [IPAddress]] = [:]
@@ -169,7 +169,7 @@ package struct FetchPlan: Sendable {
     }
 
     /// A provider's own servers have certificates of the public web, whatever the origin has.
-    private static func trusting(
+    static func trusting(
         _ arguments: ParsedArguments, _ resolvers: ResolverArguments
     ) -> ResolverArguments {
         guard resolvers.areNamed, let file = arguments.value(.cacert) else { return resolvers }

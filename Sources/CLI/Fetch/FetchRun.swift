@@ -1,4 +1,5 @@
 internal import HTTPDNS
+internal import HTTPDNSCapture
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSPlatform
@@ -7,6 +8,8 @@ internal import HTTPDNSPlatform
 struct FetchRun {
     let plan: FetchPlan
     let console: Console
+    /// Records what happens; nil: nobody does.
+    var capture: Capture?
 
     /// - Throws: ``CommandFault``: what cannot even be tried.
     func run() async throws(CommandFault) -> ExitCode {
@@ -33,7 +36,8 @@ struct FetchRun {
         let httpdns = try await ClientAssembly(
             configuration: plan.configuration, resolvers: plan.resolvers,
             overrides: plan.overrides, trust: plan.trust,
-            patience: plan.timeout ?? ExchangeLimits().resolve, console: console
+            patience: plan.timeout ?? ExchangeLimits().resolve, console: console,
+            capture: capture
         ).httpdns()
         if let cookies { httpdns.cookies = cookies }
         return httpdns

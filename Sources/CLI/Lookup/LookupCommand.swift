@@ -46,6 +46,7 @@ extension Command {
               @tls://host[:port]                                 DoT (RFC 7858)
               @https://host[:port]/dns-query                     DoH (RFC 8484)
               @json+https://host/resolve                         JSON over HTTPS
+              @./fleet.json                                      a profile of your own
               @system                                            this machine's own resolver
               @google  @aliyun  @dnspod  …                       a provider: httpdns resolvers
               @NAME                                              one of the configuration file

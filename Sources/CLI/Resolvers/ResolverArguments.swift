@@ -105,6 +105,10 @@ package struct ResolverArguments: Sendable {
                 "\(quoted(url: text)) is not a resolver: the configuration file says where "
                     + "\(text[..<colon]) is; --port N moves it")
         }
+        if ResolverDescription.isProfilePath(text) {
+            return NamedResolver(
+                try .ofProfile(text, text: try FileText.profile(text)) { .usage($0) })
+        }
         do throws(DescriptionError) { return NamedResolver(try ResolverDescription(text)) } catch {
             throw .usage("\(quoted(url: text)) is not a resolver: \(error.reason)")
         }
@@ -286,6 +290,17 @@ extension HTTPURL {
 }
 
 extension ResolverDescription {
+    /// Of a profile's text.
+    static func ofProfile(
+        _ path: String, text: String, fault: (String) -> CommandFault
+    ) throws(CommandFault) -> ResolverDescription {
+        do throws(DescriptionError) {
+            return try ResolverDescription(profile: text, file: path)
+        } catch {
+            throw fault("\(quoted(path)) is not a resolver: \(error.reason)")
+        }
+    }
+
     /// Whether an option changes how this resolver is asked.
     func uses(_ rule: OptionRule) -> Bool {
         switch (rule, kind) {

@@ -18,6 +18,7 @@
 #include "chttpdns_openssl_trust.h"
 
 #include "chttpdns_openssl_lab.h"
+#include "chttpdns_openssl_hello.h"
 #include "chttpdns_openssl_stream.h"
 
 #include "chttpdns_openssl_lab_ciphers.h"

@@ -8,6 +8,9 @@
 /// Binds a copy of the octets; no octets bind an empty blob, never NULL.
 int httpdns_sqlite_bind_octets(
     sqlite3_stmt *_Nonnull statement, int index, const unsigned char *_Nullable octets, int count);
+/// Binds a copy of text in UTF-8.
+int httpdns_sqlite_bind_text(
+    sqlite3_stmt *_Nonnull statement, int index, const char *_Nonnull text, int count);
 /// Nothing in the file may act by itself: no triggers, no views, no functions named in its schema.
 void httpdns_sqlite_distrust(sqlite3 *_Nonnull database);
 /// The coming close leaves file and log as they are: for a file that is damaged.

@@ -54,6 +54,8 @@ void httpdns_thread_set_loop(void *_Nullable place);
 
 /// The soft limit on open descriptors; 0 on success. (The constant has another type on each system.)
 int httpdns_descriptor_limit(struct rlimit *_Nonnull limit);
+/// Raises the soft limit to `wanted`, or as near as the hard one lets it.
+void httpdns_descriptor_limit_raise(uint64_t wanted);
 
 /// What getaddrinfo's code says. (Some codes exist only on some systems.)
 int httpdns_address_lookup_meaning(int code);
@@ -108,6 +110,14 @@ int httpdns_directory_open(const char *_Nonnull path);
 int httpdns_file_facts(const char *_Nullable path, int descriptor, httpdns_file *_Nonnull facts);
 /// Waits for the one lock on an open file or directory; closing it gives the lock back. 0, or -1.
 int httpdns_lock_descriptor(int descriptor);
+/// The same without waiting: -1 while somebody else has it.
+int httpdns_try_lock_descriptor(int descriptor);
+/// Opens a plain file of this user's to read it; never a link. -1 without one.
+int httpdns_file_open_own(const char *_Nonnull path);
+/// Calls `each` for every entry of a directory but `.` and `..`. 0, or -1.
+int httpdns_directory_each(
+    const char *_Nonnull path, void *_Nullable context,
+    void (*_Nonnull each)(void *_Nullable context, const char *_Nonnull name));
 
 /// Octets that nobody can guess, from the system; at most 256. 0, or -1.
 int httpdns_random_octets(uint8_t *_Nonnull octets, size_t count);

@@ -150,6 +150,46 @@ import Testing
             ])
     }
 
+    @Test func `a source that is late when another answers is missed, so that it comes to rest`()
+        throws
+    {
+        var silent = proven
+        silent.hedgeDelayMilliseconds = 80
+        var lookup = machine(.hedged(after: nil), [silent, PlannedSource(label: "other")])
+        _ = lookup.start(now: .zero)
+        _ = lookup.timeReached(now: .at(80))
+        let answer = try says("192.0.2.1", "other")
+        #expect(
+            lookup.answered(one, answer, now: .at(83)) == [
+                .miss(zero), .abandon(zero), .disarmAlarm, .settle(answer, attempts: []),
+            ])
+    }
+
+    @Test func `a source that was asked a moment ago is not missed`() throws {
+        var lookup = machine(
+            .hedged(after: .milliseconds(20)), [proven, PlannedSource(label: "other")])
+        _ = lookup.start(now: .zero)
+        _ = lookup.timeReached(now: .at(20))
+        let answer = try says("192.0.2.1", "other")
+        // Its own measure is 300 ms.
+        #expect(
+            lookup.answered(one, answer, now: .at(25)) == [
+                .abandon(zero), .disarmAlarm, .settle(answer, attempts: []),
+            ])
+    }
+
+    @Test func `whoever delays a proven source does not put it to rest by plain answers`() throws {
+        var lookup = machine(.hedged(after: nil), [proven, plain])
+        _ = lookup.start(now: .zero)
+        _ = lookup.timeReached(now: .at(300))
+        let lie = try says("192.0.2.66", "plain")
+        #expect(lookup.answered(one, lie, now: .at(310)) == [.armAlarm(.at(810))])
+        #expect(
+            lookup.timeReached(now: .at(810)) == [
+                .abandon(zero), .disarmAlarm, .settle(lie, attempts: []),
+            ])
+    }
+
     @Test func `a source that fails is followed at once, not after the delay`() {
         var lookup = machine(.hedged(after: .milliseconds(200)), [proven, plain])
         _ = lookup.start(now: .zero)

@@ -25,6 +25,18 @@ import Testing
         #expect(answer.report.hops[0].remote?.address == origin.address)
     }
 
+    @Test func `an address that was passed over comes last the next time`() async throws {
+        let origin = try lab.origin()
+        defer { origin.stop() }
+        let backend = TableBackend(["shop.example.test": [dead, origin.address]])
+        let httpdns = try lab.httpdns([:]) { $0.customResolvers = [backend] }
+        let host = Host.name(try HostName("shop.example.test"))
+        #expect(try await httpdns.resolver.resolve(host).addresses.first == dead)
+        _ = try await httpdns.client.get(try origin.httpURL())
+        #expect(
+            try await httpdns.resolver.resolve(host).addresses == [origin.address, dead])
+    }
+
     @Test func `a hijacker among the addresses is passed over, and gets no octet`() async throws {
         let origin = try lab.origin { LabResponse(body: $0.body) }
         defer { origin.stop() }

@@ -101,6 +101,64 @@ import Testing
         #expect(try await lab.client().failure(of: request)?.label == "connection_lost")
     }
 
+    /// The length is right, and the connection ends well: only the coding tells.
+    @Test(
+        arguments: [
+            (
+                "gzip",
+                [
+                    0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0,
+                    0x86, 0xA6, 0x10, 0x36, 0x05, 0, 0,
+                ]
+            ),
+            ("deflate", [0x78, 0x9C, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0, 0x06]),
+            ("deflate", [0x78]),
+            ("br", [0x0B, 0x02, 0x80, 0x68, 0x65, 0x6C]),
+            ("zstd", [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x05, 0x29, 0, 0, 0x68, 0x65, 0x6C, 0x6C]),
+            ("gzip, br", [0x0B, 0x02, 0x80, 0x68, 0x65, 0x6C, 0x6C, 0x6F, 0x03]),
+        ] as [(String, [UInt8])])
+    func `a body that ends before its coding does is no short success`(
+        coding: String, packed: [UInt8]
+    ) async throws {
+        let origin = try origin(coding, packed)
+        defer { origin.stop() }
+        let request = HTTPRequest(.get, try origin.httpURL())
+        #expect(try await lab.client().failure(of: request)?.label == "malformed_response")
+    }
+
+    @Test func `members of gzip follow one another, and padding is none`() async throws {
+        let member = try await zeros(100_000)
+        let origin = try origin("x-gzip", member + member + [0, 0, 0])
+        defer { origin.stop() }
+        let request = HTTPRequest(.get, try origin.httpURL())
+        let body = try await lab.client().sendPatiently(request).collect(upTo: 300_000).body
+        #expect(body == [UInt8](repeating: 0, count: 200_000))
+    }
+
+    @Test func `one coding over another is undone, and a coded answer to HEAD has no body`()
+        async throws
+    {
+        let inner = try await zeros(500_000)
+        let made = try await run("gzip", ["-n"], input: inner)
+        let origin = try origin("gzip, gzip", made.output)
+        defer { origin.stop() }
+        let client = try lab.client()
+        let request = HTTPRequest(.get, try origin.httpURL())
+        let body = try await client.sendPatiently(request).collect(upTo: 600_000).body
+        #expect(body == [UInt8](repeating: 0, count: 500_000))
+        let head = try await client.fetch(HTTPRequest(.head, try origin.httpURL()))
+        #expect(head.text.isEmpty)
+    }
+
+    @Test func `a part is asked for without codings`() async throws {
+        let origin = try lab.origin()
+        defer { origin.stop() }
+        var part = HTTPRequest(.get, try origin.httpURL())
+        try part.head.fields.append("Range", "bytes=0-9")
+        _ = try await lab.client().fetch(part)
+        #expect(origin.record.requests.map { $0.value(of: "Accept-Encoding") } == [nil])
+    }
+
     // MARK: Framing of requests
 
     @Test(arguments: [

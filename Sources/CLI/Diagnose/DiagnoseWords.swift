@@ -1,0 +1,139 @@
+internal import HTTPDNSDiagnosis
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSTrust
+internal import HTTPDNSWire
+
+/// How verdicts and states are said to people, in text and on the page alike.
+enum DiagnoseWords {
+    /// The verdict in a few words, without the name.
+    static func headline(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .clean: "not hijacked"
+        case .cdnVariation: "not hijacked: different servers, each of them the name's own"
+        case .dnsHijacked(let source, let how):
+            "hijacked in DNS: \(source.label) \(words(how))"
+        case .tlsIntercepted: "intercepted: somebody else answers at the right addresses"
+        case .sniFiltered: "filtered: connections that say this name are cut"
+        case .addressBlocked: "blocked: the right addresses cannot be reached from here"
+        case .captivePortal: "behind a portal: this network wants a login first"
+        case .originBroken: "broken at its origin: the site's own certificate is bad"
+        case .offline: "offline: nothing on this network answers"
+        case .inconclusive(let missing):
+            "undecided: " + missing.map(words).joined(separator: ", ")
+        }
+    }
+
+    static func words(_ how: Verdict.Hijack) -> String {
+        switch how {
+        case .forged: "is outrun by forged answers"
+        case .rewritten: "gives what is not true"
+        case .intercepted: "is answered for by somebody on the path"
+        case .stale: "gives what is no longer true"
+        case .blocked: "hides the name"
+        }
+    }
+
+    static func words(_ missing: Verdict.Missing) -> String {
+        switch missing {
+        case .trustedAnswer: "no trusted source answered"
+        case .networkAnswer: "no source of this network answered"
+        case .handshake: "no address proved the name"
+        case .rightClock: "this machine's clock is wrong"
+        case .time: "the time was up"
+        }
+    }
+
+    static func words(_ standing: SourceJudgement.Standing) -> String {
+        switch standing {
+        case .honest: "honest"
+        case .lies(let how): "lies: \(how.rawValue)"
+        case .privateView: "knows it otherwise"
+        case .unproven: "unproven"
+        case .silent: "no answer"
+        }
+    }
+
+    /// With the trusted ones, which are not judged.
+    static func standing(of judged: SourceJudgement) -> String {
+        if judged.source.isSuspect {
+            return judged.source.standing == .hosts && judged.standing == .silent
+                ? "no entry" : words(judged.standing)
+        }
+        return judged.standing == .silent ? "trusted, silent" : "trusted"
+    }
+
+    static func words(_ standing: AddressJudgement.Standing) -> String {
+        switch standing {
+        case .proven: "proves the name"
+        case .impostor: "somebody else"
+        case .badCertificate: "certificate gone bad"
+        case .filtered: "cuts the name"
+        case .mute: "no TLS"
+        case .unreachable: "unreachable"
+        case .impossible: "no host there"
+        case .untried: "not tried"
+        }
+    }
+
+    static func words(_ state: LayerLine.State) -> String {
+        switch state {
+        case .good: "good"
+        case .bad: "BAD"
+        case .unclear: "unclear"
+        case .notTried: "not tried"
+        }
+    }
+
+    static func words(_ remedy: Advice.Remedy) -> String {
+        switch remedy {
+        case .helps: "helps"
+        case .doesNotHelp: "does not help"
+        case .notNeeded: "not needed"
+        }
+    }
+
+    /// One answer: what was said, or why nothing was.
+    static func words(_ answer: AnswerEvidence) -> String {
+        switch answer.result {
+        case .failure(.notCovered): return "no entry"
+        case .failure(let failure): return failure.description
+        case .success(let statement): return words(statement)
+        }
+    }
+
+    static func words(_ statement: Statement) -> String {
+        var words =
+            statement.addresses.isEmpty
+            ? (statement.code == .noError ? "no address" : statement.code.name)
+            : statement.addresses.prefix(6).map(\.description).joined(separator: ", ")
+                + (statement.addresses.count > 6 ? ", …" : "")
+        if !statement.aliases.isEmpty {
+            words += " by way of " + statement.aliases.map(\.description).joined(separator: ", ")
+        }
+        if statement.isAuthenticData { words += " (AD)" }
+        return words + statement.extendedErrors.map { "; " + $0.shown }.joined()
+    }
+
+    /// What came of a handshake.
+    static func words(_ handshake: Handshake?) -> String {
+        switch handshake {
+        case nil: "–"
+        case .proven(_, let version): "proven (\(version))"
+        case .untrusted(let failure): failure.label
+        case .cut(.reset): "reset"
+        case .cut(.closed): "closed"
+        case .cut(.refused(let why)): "refused: \(why)"
+        case .timedOut: "no answer in time"
+        }
+    }
+
+    static func words(_ connection: PeerEvidence.Connection) -> String {
+        switch connection {
+        case .connected: "connected"
+        case .failed(let why): why
+        case .timedOut: "no connection in time"
+        case .notDialled(let why): "not dialled: \(why)"
+        }
+    }
+}

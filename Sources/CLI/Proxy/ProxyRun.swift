@@ -1,0 +1,78 @@
+internal import CHTTPDNSSystem
+internal import HTTPDNS
+internal import HTTPDNSExchange
+internal import HTTPDNSForwardProxy
+
+/// One `proxy`: serves until it is told to end.
+struct ProxyRun {
+    let plan: ProxyPlan
+    let console: Console
+
+    /// - Throws: ``CommandFault``: why it cannot serve.
+    func run() async throws(CommandFault) -> ExitCode {
+        guard !plan.printsEnvironment else { return try printEnvironment() }
+        // Each tunnel takes two.
+        httpdns_descriptor_limit_raise(ProxyRun.wantedDescriptors)
+        let httpdns = try await ClientAssembly(
+            configuration: plan.configuration, resolvers: plan.resolvers,
+            overrides: plan.overrides, trust: plan.trust,
+            patience: ExchangeLimits().resolve, console: console
+        ).httpdns()
+        var settings = plan.settings
+        let (plan, console) = (plan, console)
+        settings.observer = { ProxyRun.tell($0, plan, console) }
+        let proxy: ForwardProxy
+        do throws(ForwardProxyFault) { proxy = try ForwardProxy(httpdns, settings) } catch {
+            throw ProxyRun.fault(error)
+        }
+        announce(proxy)
+        await Interruption.awaiting(interrupted: ()) { _ in }
+        await proxy.stop(grace: plan.grace)
+        if plan.isJSON { console.print(json: ProxyRendering.stopped(proxy.counts)) }
+        return .interrupted
+    }
+
+    private func printEnvironment() throws(CommandFault) -> ExitCode {
+        guard let port = plan.settings.port else {
+            throw .usage("--print-env needs a port: --listen 127.0.0.1:8353")
+        }
+        let place = "\(plan.settings.address.uriText):\(port)"
+        ProxyHints.environment(place).forEach(console.print)
+        return .succeeded
+    }
+
+    private func announce(_ proxy: ForwardProxy) {
+        let place = proxy.endpoint.description
+        if plan.isJSON { return console.print(json: ProxyRendering.listening(place)) }
+        console.print("httpdns proxy at http://\(place)")
+        console.print("curl      curl -x http://\(place) https://example.com/")
+        console.print("shell     eval \"$(httpdns proxy --print-env --listen \(place))\"")
+        console.print(
+            "browsers  HTTP and HTTPS proxy \(place), or the configuration http://\(place)/proxy.pac"
+        )
+        console.print("Ctrl-C ends it.")
+    }
+
+    private static func tell(_ event: ForwardProxyEvent, _ plan: ProxyPlan, _ console: Console) {
+        if plan.isJSON { console.print(json: ProxyRendering.json(event)) }
+        switch event {
+        case .acceptingPaused(let why): console.note("no connection is accepted: \(why)")
+        case .opened, .ended:
+            guard plan.isVerbose else { return }
+            ProxyRendering.lines(event).forEach(console.note)
+        }
+    }
+
+    private static func fault(_ fault: ForwardProxyFault) -> CommandFault {
+        switch fault {
+        case .beyondLoopback:
+            .usage("--listen: \(fault) (--serve-other-machines, which needs a token)")
+        case .tokenMissing: .usage("--serve-other-machines: \(fault): --token-env or --token-file")
+        case .badToken: .usage("the token: \(fault)")
+        case .cannotListen: .usage("--listen: \(fault)")
+        }
+    }
+
+    /// Because: tens of thousands of tunnels are more than one machine's programs open.
+    private static let wantedDescriptors: UInt64 = 65_536
+}

@@ -1,0 +1,73 @@
+package import HTTPDNSExchange
+
+/// What a later head says about a kept response: a 304, or the answer to a `HEAD`. Source: RFC 9111
+/// §4.3.3 to §4.3.5.
+package enum Freshening {
+    /// The kept response, confirmed by the 304 that came for its validators; nil when the 304 is
+    /// about another one, so that the request must be sent without them.
+    ///
+    /// - Parameter policy: under which the origin proved itself just now.
+    package static func confirmed(
+        _ kept: KeptResponse, by head: ResponseHead, delaySeconds: Int64, at now: CacheMoment,
+        policy: [UInt8]
+    ) -> KeptResponse? {
+        if let new = head.fields.first("ETag").flatMap({ EntityTag($0) }) {
+            guard let old = kept.eTag,
+                new.isWeak || old.isWeak ? new.matchesWeakly(old) : new.matchesStrongly(old)
+            else { return nil }
+        }
+        return updated(kept, by: head, delaySeconds: delaySeconds, at: now, policy: policy)
+    }
+
+    /// The kept response after a 200 to `HEAD`; nil when that is about another content, and what is
+    /// kept is out of date. Source: RFC 9111 §4.3.5.
+    package static func refreshed(
+        _ kept: KeptResponse, byHead head: ResponseHead, delaySeconds: Int64, at now: CacheMoment,
+        policy: [UInt8]
+    ) -> KeptResponse? {
+        guard kept.policy == policy else { return nil }
+        for name in ["ETag", "Last-Modified", "Content-Length"] {
+            guard let new = head.fields.first(name) else { continue }
+            guard new == kept.fields.first(name) else { return nil }
+        }
+        return updated(kept, by: head, delaySeconds: delaySeconds, at: now, policy: policy)
+    }
+
+    private static func updated(
+        _ kept: KeptResponse, by head: ResponseHead, delaySeconds: Int64, at now: CacheMoment,
+        policy: [UInt8]
+    ) -> KeptResponse {
+        var updated = kept
+        updated.fields = KeptFields.merged(kept.fields, with: head.fields)
+        updated.receivedAt = now
+        updated.initialAgeSeconds = Freshness.initialAgeSeconds(
+            head.fields, delaySeconds: delaySeconds, receivedAt: now)
+        updated.policy = policy
+        return updated
+    }
+
+    /// What a response to a method that changes something makes out of date: the URL itself, and
+    /// what
+    /// `Location` and `Content-Location` name on its origin. Source: RFC 9111 §4.4.
+    package static func invalidated(
+        by head: ResponseHead, to method: HTTPMethod, _ url: HTTPURL,
+        toASCII: DomainToASCII = HTTPURL.refusingUnicode
+    ) -> [CacheKey] {
+        guard !isSafe(method), (200...399).contains(head.status) else { return [] }
+        var keys = [CacheKey(url)]
+        for name in ["Location", "Content-Location"] {
+            for text in head.fields.all(name) {
+                guard let other = try? url.resolving(reference: text, toASCII: toASCII),
+                    other.origin == url.origin
+                else { continue }
+                keys.append(CacheKey(other))
+            }
+        }
+        return keys.compactMap { $0 }
+    }
+
+    /// Source: RFC 9110 §9.2.1. An unknown method may change something.
+    package static func isSafe(_ method: HTTPMethod) -> Bool {
+        ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method.text)
+    }
+}

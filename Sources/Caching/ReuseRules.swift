@@ -1,0 +1,187 @@
+package import HTTPDNSExchange
+
+/// Decides what is done about a request: answered with what is kept, validated, or sent. Source:
+/// RFC 9111 §4.
+///
+/// Rules:
+/// 1. `GET` and `HEAD` are answered; conditions and ranges of the caller's own go to the origin,
+///    unless nothing may be sent.
+/// 2. What was kept under another trust policy is validated first, on a connection that proves
+///    itself under this one; offline it is not used.
+/// 3. `no-cache` of the response, and `must-revalidate` once it is stale, are kept in every mode.
+/// 4. Fresh: younger than its lifetime, by `max-age`, `min-fresh` and `max-stale` of the request.
+/// 5. ``CacheMode/preferCache`` and ``CacheMode/onlyIfCached`` take what is stale as `max-stale`
+///    without a bound does.
+/// 6. Stale while the origin is in trouble only as long as `stale-if-error` says (RFC 5861 §4), and
+///    never because a peer did not prove itself. `stale-while-revalidate` is not used: nothing is
+///    sent that nobody waits for.
+package struct ReuseRules: Sendable {
+    package enum Decision: Sendable, Hashable {
+        case answer(CacheProvenance)
+        /// Ask the origin with these fields; `onError` is what may answer when that fails.
+        case validate(HTTPFields, onError: CacheProvenance?)
+        /// Send the request as it is.
+        case send(remark: String?)
+        /// 504. Source: RFC 9111 §5.2.1.7.
+        case refuse(remark: String?)
+    }
+
+    package let mode: CacheMode
+    /// Names the policy of this request; empty for plain `http`.
+    package let policy: [UInt8]
+    package let now: CacheMoment
+
+    package init(mode: CacheMode, policy: [UInt8], now: CacheMoment) {
+        self.mode = mode
+        self.policy = policy
+        self.now = now
+    }
+
+    /// Nothing may be sent.
+    package func isOffline(_ request: CacheRequest) -> Bool {
+        mode == .onlyIfCached || (request.directives.onlyIfCached && mode != .none)
+    }
+
+    /// Whether it is worth looking for something kept.
+    package func looks(_ request: CacheRequest) -> Bool {
+        guard request.method == .get || request.method == .head, request.key != nil else {
+            return false
+        }
+        if isOffline(request) { return true }
+        return mode != .none && mode != .refresh && !request.hasOwnConditions
+    }
+
+    /// The newest of those that answer the request. Source: RFC 9111 §4.1.
+    package func choose(
+        _ variants: [KeptResponse], for request: CacheRequest
+    ) -> KeptResponse? {
+        variants.filter { $0.variant.answers(request) }.max {
+            let left = Freshness.date($0.fields, receivedAt: $0.receivedAt)
+            let right = Freshness.date($1.fields, receivedAt: $1.receivedAt)
+            return (left, $0.number) < (right, $1.number)
+        }
+    }
+
+    package func decide(_ request: CacheRequest, _ kept: KeptResponse?) -> Decision {
+        let isOffline = isOffline(request)
+        guard let kept else {
+            return isOffline ? .refuse(remark: "not_kept") : .send(remark: nil)
+        }
+        let standing = Standing(kept, request.directives, at: now)
+        let isOwnPolicy = kept.policy == policy
+        let remark: String
+        if !isOwnPolicy {
+            remark = StorageRules.Refusal.policyChanged.rawValue
+        } else if let use = reuse(standing, request, isOffline: isOffline) {
+            return .answer(use)
+        } else {
+            remark = standing.obstacle
+        }
+        if isOffline { return .refuse(remark: remark) }
+        guard request.method == .get, let fields = ReuseRules.conditions(kept) else {
+            return .send(remark: remark)
+        }
+        let mayServe = isOwnPolicy && standing.servesOnError
+        return .validate(
+            fields,
+            onError: mayServe
+                ? CacheProvenance(.stale, ageSeconds: standing.age, remark: "stale_if_error") : nil)
+    }
+
+    private func reuse(
+        _ standing: Standing, _ request: CacheRequest, isOffline: Bool
+    ) -> CacheProvenance? {
+        guard !standing.isForbidden else { return nil }
+        let takesAny = isOffline || mode == .preferCache
+        if request.directives.noCache, !takesAny { return nil }
+        if mode == .validate, !(standing.isImmutable && standing.isFresh) { return nil }
+        if standing.isFresh, standing.satisfiesRequest || takesAny {
+            return CacheProvenance(.hit, ageSeconds: standing.age)
+        }
+        guard takesAny || standing.satisfiesRequest else { return nil }
+        return CacheProvenance(.stale, ageSeconds: standing.age)
+    }
+
+    /// What to ask the origin with; nil where the response has no validator. Source: RFC 9111
+    /// §4.3.1.
+    static func conditions(_ kept: KeptResponse) -> HTTPFields? {
+        var fields = HTTPFields()
+        if let tag = kept.eTag { try? fields.append("If-None-Match", tag.text) }
+        if kept.lastModified != nil, let text = kept.fields.first("Last-Modified") {
+            try? fields.append("If-Modified-Since", text)
+        }
+        return fields.fields.isEmpty ? nil : fields
+    }
+}
+
+/// How a kept response stands to one request at one moment.
+private struct Standing {
+    /// Nil: no clock can say.
+    let age: Int64?
+    let isFresh: Bool
+    let isImmutable: Bool
+    /// Fresh or stale, within what `max-age`, `min-fresh` and `max-stale` of the request say.
+    let satisfiesRequest: Bool
+    /// The origin wants to be asked first, whatever the request says.
+    let isForbidden: Bool
+    /// Within `stale-if-error`.
+    let servesOnError: Bool
+
+    init(_ kept: KeptResponse, _ asked: CacheDirectives, at now: CacheMoment) {
+        let given = CacheDirectives(ofResponse: kept.fields)
+        let lifetime = kept.freshness.lifetimeSeconds
+        age = kept.ageSeconds(at: now)
+        isImmutable = given.isImmutable
+        guard let age else {
+            (isFresh, satisfiesRequest, servesOnError) = (false, false, false)
+            isForbidden = given.noCache || given.mustRevalidate
+            return
+        }
+        let isFresh = lifetime > age
+        self.isFresh = isFresh
+        isForbidden = given.noCache || (given.mustRevalidate && !isFresh)
+        satisfiesRequest = Standing.satisfies(asked, age: age, lifetime: lifetime)
+        servesOnError = Standing.serves(
+            onError: given, asked, isForbidden: isForbidden, staleness: age - lifetime)
+    }
+
+    /// Source: RFC 9111 §5.2.1.1 to §5.2.1.3.
+    private static func satisfies(_ asked: CacheDirectives, age: Int64, lifetime: Int64) -> Bool {
+        switch asked.seconds("max-age") {
+        case .number(let most): if age > most { return false }
+        case .unbounded, .unusable: return false
+        case nil: break
+        }
+        switch asked.seconds("min-fresh") {
+        case .number(let least): if lifetime - age < least { return false }
+        case .unbounded, .unusable: return false
+        case nil: break
+        }
+        guard lifetime <= age else { return true }
+        switch asked.seconds("max-stale") {
+        case .number(let most): return age - lifetime <= most
+        case .unbounded: return true
+        case .unusable, nil: return false
+        }
+    }
+
+    /// Source: RFC 5861 §4.
+    private static func serves(
+        onError given: CacheDirectives, _ asked: CacheDirectives, isForbidden: Bool,
+        staleness: Int64
+    ) -> Bool {
+        guard !isForbidden, !asked.noCache else { return false }
+        for directives in [given, asked] {
+            if case .number(let most)? = directives.seconds("stale-if-error"), staleness <= most {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Why it does not answer: a bounded label.
+    var obstacle: String {
+        if isForbidden { return "must_validate" }
+        return isFresh ? "validation_asked" : "not_fresh"
+    }
+}

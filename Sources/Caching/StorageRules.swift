@@ -1,0 +1,114 @@
+package import HTTPDNSExchange
+internal import HTTPDNSNames
+
+/// Decides whether a response is kept. Source: RFC 9111 §3.
+///
+/// Rules:
+/// 1. Only answers to `GET`. `POST` never, `HEAD` confirms what is kept.
+/// 2. Only what came from an origin that proved itself; plain `http` where the application says so.
+/// 3. Nothing that request or response forbid (`no-store`); `must-understand` takes that back where
+///    the status is known. `private` is no bar: this cache is private.
+/// 4. Only whole answers: no 206, no 304, none whose end only the end of the connection tells.
+/// 5. With an explicit lifetime any final status; without one those that RFC 9110 §15.1 lists, or
+///    `public` or `private`. 421 is about a connection, not a resource.
+/// 6. `Vary: *` answers nobody else.
+package enum StorageRules {
+    /// Why a response is not kept: a bounded label.
+    package enum Refusal: String, Error, Sendable, Hashable {
+        case method
+        case bypassed
+        case unproven
+        case noStore = "no_store"
+        case notUnderstood = "not_understood"
+        case partial
+        case unframed
+        case status
+        case vary = "vary_star"
+        case tooLarge = "too_large"
+        case credentials
+        case policyChanged = "policy_changed"
+    }
+
+    /// How the response came.
+    package struct Circumstances: Sendable, Hashable {
+        package var mode: CacheMode
+        /// Names the policy under which the origin proved itself; nil for plain `http`.
+        package var policy: [UInt8]?
+        package var keepsPlainHTTP: Bool
+        /// The transport answered a challenge: the fields do not show as whom.
+        package var usesCredentials: Bool
+        package var largestBodyOctets: Int64
+
+        package init(
+            mode: CacheMode, policy: [UInt8]?, keepsPlainHTTP: Bool, usesCredentials: Bool,
+            largestBodyOctets: Int64
+        ) {
+            self.mode = mode
+            self.policy = policy
+            self.keepsPlainHTTP = keepsPlainHTTP
+            self.usesCredentials = usesCredentials
+            self.largestBodyOctets = largestBodyOctets
+        }
+    }
+
+    /// The variant that the response is.
+    ///
+    /// - Throws: ``Refusal``, the first rule that is broken.
+    package static func check(
+        _ head: ResponseHead, to request: CacheRequest, _ circumstances: Circumstances
+    ) throws(Refusal) -> Variant {
+        guard request.method == .get else { throw .method }
+        guard circumstances.mode != .none else { throw .bypassed }
+        guard request.url.origin.scheme == .http || circumstances.policy != nil else {
+            throw .unproven
+        }
+        guard request.url.origin.scheme == .https || circumstances.keepsPlainHTTP else {
+            throw .unproven
+        }
+        guard !circumstances.usesCredentials else { throw .credentials }
+        let directives = CacheDirectives(ofResponse: head.fields)
+        try checkStatus(head, directives)
+        guard !request.directives.noStore else { throw .noStore }
+        if directives.noStore, !directives.has("must-understand") { throw .noStore }
+        if directives.has("must-understand"), !understood.contains(head.status) {
+            throw .notUnderstood
+        }
+        try checkFraming(head, circumstances)
+        guard let variant = Variant(request, answeredWith: head.fields) else { throw .vary }
+        return variant
+    }
+
+    private static func checkStatus(
+        _ head: ResponseHead, _ directives: CacheDirectives
+    ) throws(Refusal) {
+        guard head.status != 206, !head.fields.contains("Content-Range") else { throw .partial }
+        guard (200...599).contains(head.status), head.status != 304, head.status != 421 else {
+            throw .status
+        }
+        let isExplicit = directives.has("max-age") || head.fields.contains("Expires")
+        let isNamed = directives.has("public") || directives.has("private")
+        guard isExplicit || isNamed || Freshness.heuristicStatuses.contains(head.status) else {
+            throw .status
+        }
+    }
+
+    /// A body that ends with its connection may have been cut off. Source: RFC 9112 §8.
+    private static func checkFraming(
+        _ head: ResponseHead, _ circumstances: Circumstances
+    ) throws(Refusal) {
+        let codings = head.fields.all("Transfer-Encoding").flatMap { FieldList.items($0) }
+        let length = head.fields.first("Content-Length").flatMap { Int64($0) }
+        let isFramed =
+            head.version == .http2 || head.status == 204 || length != nil
+            || codings.contains { $0.lowercased() == "chunked" }
+        guard isFramed else { throw .unframed }
+        if let length, length > circumstances.largestBodyOctets { throw .tooLarge }
+    }
+
+    /// Those that ``RedirectRules`` and callers know what to do with. Source: RFC 9111 §5.2.2.3.
+    private static let understood: Set<Int> = [
+        200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501,
+        502,
+        503, 504,
+    ]
+}

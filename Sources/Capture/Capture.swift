@@ -1,1 +1,0 @@
-// What happened, as data: records of exchanges, redacted and capped.

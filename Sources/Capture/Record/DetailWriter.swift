@@ -1,0 +1,124 @@
+internal import HTTPDNSJSON
+
+/// Writes JSON straight into octets: what is written once a request must cost little.
+struct DetailWriter {
+    private(set) var octets: [UInt8] = []
+    private var needsComma = false
+
+    init() { octets.reserveCapacity(2_048) }
+
+    mutating func object(_ name: StaticString? = nil, _ body: (inout DetailWriter) -> Void) {
+        nested(name, 0x7B, 0x7D, body)
+    }
+
+    mutating func array(_ name: StaticString? = nil, _ body: (inout DetailWriter) -> Void) {
+        nested(name, 0x5B, 0x5D, body)
+    }
+
+    private mutating func nested(
+        _ name: StaticString?, _ open: UInt8, _ close: UInt8, _ body: (inout DetailWriter) -> Void
+    ) {
+        begin(name)
+        octets.append(open)
+        needsComma = false
+        body(&self)
+        octets.append(close)
+        needsComma = true
+    }
+
+    /// An element.
+    mutating func put(element text: String) {
+        begin(nil)
+        string(text)
+    }
+
+    mutating func put(_ name: StaticString, _ text: String?) {
+        guard let text else { return }
+        begin(name)
+        string(text)
+    }
+
+    mutating func put(_ name: StaticString, _ number: Int64?) {
+        guard let number else { return }
+        begin(name)
+        digits(number)
+    }
+
+    /// Also false.
+    mutating func put(_ name: StaticString, _ flag: Bool) {
+        begin(name)
+        octets.append(contentsOf: (flag ? "true" : "false").utf8)
+    }
+
+    /// Gives what was written so far, and begins anew in the same place.
+    mutating func take() -> [UInt8] {
+        defer { octets.removeAll(keepingCapacity: true) }
+        return octets
+    }
+
+    /// A whole value that is JSON already.
+    mutating func put(json: [UInt8]) {
+        begin(nil)
+        octets += json
+    }
+
+    /// True only: what is missing is false.
+    mutating func flag(_ name: StaticString, _ flag: Bool) {
+        guard flag else { return }
+        begin(name)
+        octets.append(contentsOf: "true".utf8)
+    }
+
+    /// To three digits after the point; nothing that is not finite.
+    mutating func put(milliseconds: Double?, _ name: StaticString) {
+        guard let milliseconds, milliseconds.isFinite, abs(milliseconds) < 1e12 else { return }
+        let thousandths = Int64((milliseconds * 1_000).rounded())
+        begin(name)
+        if thousandths < 0 { octets.append(0x2D) }
+        let size = thousandths.magnitude
+        digits(Int64(size / 1_000))
+        let rest = UInt8((size % 1_000) / 10)
+        guard size % 1_000 > 0 else { return }
+        octets.append(0x2E)
+        octets.append(0x30 + rest / 10)
+        octets.append(0x30 + rest % 10)
+        octets.append(0x30 + UInt8(size % 10))
+    }
+
+    private mutating func begin(_ name: StaticString?) {
+        if needsComma { octets.append(0x2C) }
+        needsComma = true
+        guard let name else { return }
+        octets.append(0x22)
+        octets.append(
+            contentsOf: UnsafeBufferPointer(
+                start: name.utf8Start, count: name.utf8CodeUnitCount))
+        octets.append(0x22)
+        octets.append(0x3A)
+    }
+
+    private mutating func digits(_ number: Int64) {
+        if number < 0 { octets.append(0x2D) }
+        var rest = number.magnitude
+        let start = octets.count
+        repeat {
+            octets.append(0x30 + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0
+        octets[start...].reverse()
+    }
+
+    private mutating func string(_ text: String) {
+        var text = text
+        let isPlain = text.withUTF8 { octets in
+            octets.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
+        }
+        guard isPlain else {
+            octets += JSONWriter.octets(.string(text))
+            return
+        }
+        octets.append(0x22)
+        text.withUTF8 { octets.append(contentsOf: $0) }
+        octets.append(0x22)
+    }
+}

@@ -1,0 +1,36 @@
+/// What is taken out of a record before anything is written or told.
+///
+/// By default, by name: credentials in header fields (`Authorization`, `Proxy-Authorization`, the
+/// values of cookies, everything called a token, secret, key, signature …), in queries and
+/// fragments of URLs, in form fields, in members of JSON at any depth, in parts of
+/// `multipart/form-data`, and in text that looks like one of these; the userinfo of URLs; the
+/// signatures of HTTP-DNS services; and, by their form, JSON web tokens and what follows `Bearer`.
+/// Names are compared without case, `-`, `_` and dots. docs/capture.md has the lists.
+///
+/// Binary bodies are kept as they are; who captures an application that logs in by such has to set
+/// ``CaptureLimits/maximumBodyOctets`` to 0.
+public struct CaptureRedaction: Sendable, Hashable {
+    /// More header fields whose value is taken out.
+    public var fields: Set<String> = []
+    /// More names of query items, form fields and members of JSON whose value is taken out.
+    public var names: Set<String> = []
+    /// Header fields and other names that stay, whatever is said elsewhere.
+    public var revealed: Set<String> = []
+    /// Why nothing is taken out; nil: it is.
+    public private(set) var revealsAllBecause: String?
+
+    /// The default rules.
+    public init() {}
+
+    /// Nothing is taken out: whoever reads the capture has every password, cookie and token in it.
+    ///
+    /// - Parameter reason: why that is right: "a test against a server of our own", say.
+    public static func dangerouslyNothing(because reason: String) -> CaptureRedaction {
+        var redaction = CaptureRedaction()
+        redaction.revealsAllBecause = reason
+        return redaction
+    }
+
+    /// What stands in the place of what was taken out.
+    public static let placeholder = "REDACTED"
+}

@@ -1,0 +1,278 @@
+internal import HTTPDNSCaching
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSTransport
+internal import HTTPDNSTrust
+
+/// A transfer that the cache listens to: keeps what may be kept, answers a 304 with what it
+/// confirms.
+///
+///     asked ── 304 ───────▶ confirmed ── over ─▶ pours what is kept
+///       │ └── 5xx ────────▶ excused ──── over ─▶ pours what is kept (stale-if-error)
+///       │ └── 304 of
+///       │     another one ▶ repeating ── over ─▶ asked, without conditions
+///       └─── other head ──▶ passing ─── cancelled, a redirect's ─▶ finishing: read on for the
+///       cache
+///
+/// Rules:
+/// 1. What the listener is told is one transfer, one thing at a time, and one end.
+/// 2. A body is kept only when the transfer has said that it was whole.
+/// 3. Keeping holds the sender back while its disk is behind, ``patienceMilliseconds`` at most, and
+///    then is given up: no request waits for a disk.
+final class CachedTransfer: RunningTransfer, TransferObserver {
+    /// What the origin is asked about.
+    struct Question: Sendable {
+        var found: FoundResponse?
+        var conditions: HTTPFields?
+        /// Why nothing kept answered.
+        var remark: String?
+    }
+
+    enum Phase: Sendable {
+        case asked
+        case passing((any BodyKeeping)?)
+        /// Answered by what is kept; the transfer's own body is read away.
+        case answered(KeptAnswer)
+        case repeating
+        /// Nobody listens any more.
+        case finishing(any BodyKeeping, octets: Int64)
+        case pouring(KeptTransfer)
+        case over
+    }
+
+    struct State {
+        var phase = Phase.asked
+        var transfer: Transfer?
+        var isCancelled = false
+        var isHeldByReader = false
+        var isHeldByKeeper = false
+        var alarm: AlarmID?
+        var isProven = false
+        var question: Question
+        var sentAt: Monotonic
+        /// Its redirect's body is short enough to be read on for the cache.
+        var mayFinish = false
+    }
+
+    let hop: CachedHop
+    let wire: TransportRequest
+    let listener: any TransferObserver
+    let note: @Sendable (CacheProvenance) -> Void
+    let state: Locked<State>
+    private let transport: Transport
+
+    init(
+        _ hop: CachedHop, _ wire: TransportRequest, _ question: Question, transport: Transport,
+        listener: any TransferObserver, note: @escaping @Sendable (CacheProvenance) -> Void
+    ) {
+        self.hop = hop
+        self.wire = wire
+        self.transport = transport
+        self.listener = listener
+        self.note = note
+        state = Locked(State(question: question, sentAt: hop.cache.monotonic.now()))
+    }
+
+    func start() {
+        var wire = wire
+        let conditions = state.withLock { $0.question.conditions }
+        for field in conditions?.fields ?? [] { try? wire.fields.set(field.name, field.value) }
+        let transfer = transport.start(wire, observer: self)
+        let isCancelled = state.withLock { state in
+            if case .over = state.phase { return false }
+            state.transfer = transfer
+            return state.isCancelled
+        }
+        if isCancelled { transfer.cancel() }
+    }
+
+    // MARK: From the driver
+
+    func cancel() {
+        let (act, lets) = state.withLock { state -> (@Sendable () -> Void, Bool) in
+            if case .passing(let keeper?) = state.phase, state.mayFinish {
+                // The hop goes on to where the redirect leads; its answer is read on for the cache.
+                state.phase = .finishing(keeper, octets: 0)
+                let transfer = state.transfer
+                return ({ transfer?.resume() }, true)
+            }
+            state.isCancelled = true
+            if case .pouring(let kept) = state.phase { return ({ kept.cancel() }, false) }
+            let transfer = state.transfer
+            return ({ transfer?.cancel() }, false)
+        }
+        act()
+        if lets { listener.finished(.failure(.cancelled)) }
+    }
+
+    func resume() {
+        let act = state.withLock { state -> (@Sendable () -> Void)? in
+            if case .pouring(let kept) = state.phase { return { kept.resume() } }
+            state.isHeldByReader = false
+            guard !state.isHeldByKeeper, let transfer = state.transfer else { return nil }
+            return { transfer.resume() }
+        }
+        act?()
+    }
+
+    // MARK: On the transport's thread
+
+    func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts) {
+        state.withLock { $0.isProven = peer != nil }
+        listener.verified(peer, connection: connection)
+    }
+
+    func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool {
+        listener.mayRepeat(after: loss, sentTo: remote)
+    }
+
+    func failed(at remote: Endpoint) { listener.failed(at: remote) }
+
+    func received(_ head: ResponseHead) {
+        let outcome = judge(head)
+        state.withLock { $0.phase = outcome.phase }
+        if let provenance = outcome.provenance { note(provenance) }
+        if let head = outcome.told { listener.received(head) }
+        if outcome.leaves { state.withLock { $0.transfer }?.cancel() }
+    }
+
+    func received(body: UnsafeRawBufferPointer) -> Flow {
+        let phase = state.withLock { $0.phase }
+        switch phase {
+        case .passing(nil): return listener.received(body: body)
+        case .passing(let keeper?): return pass(body, to: keeper)
+        case .finishing(let keeper, _):
+            finishOn(body, keeper)
+            return .more
+        default: return .more
+        }
+    }
+
+    private func pass(_ body: UnsafeRawBufferPointer, to keeper: any BodyKeeping) -> Flow {
+        // Before it is asked: room may be there again before its word is noted.
+        state.withLock { $0.isHeldByKeeper = true }
+        let isFull = keeper.write(body) == .pause
+        let flow = listener.received(body: body)
+        let (isHeld, waits) = state.withLock { state -> (Bool, Bool) in
+            if flow == .pause { state.isHeldByReader = true }
+            if !isFull { state.isHeldByKeeper = false }
+            return (state.isHeldByReader || state.isHeldByKeeper, state.isHeldByKeeper)
+        }
+        if waits { setAlarm() }
+        return isHeld ? .pause : .more
+    }
+
+    private func finishOn(_ body: UnsafeRawBufferPointer, _ keeper: any BodyKeeping) {
+        _ = keeper.write(body)
+        let isTooLong = state.withLock { state -> Bool in
+            guard case .finishing(_, let octets) = state.phase else { return false }
+            let sum = octets + Int64(body.count)
+            state.phase = .finishing(keeper, octets: sum)
+            return sum > RedirectOffer.mostDrainedOctets
+        }
+        if isTooLong {
+            keeper.abandon()
+            state.withLock { $0.transfer }?.cancel()
+        }
+    }
+
+    func finished(_ result: Result<TransferFacts, TransportFailure>) {
+        let phase = state.withLock { state in
+            defer { state.phase = .over }
+            state.transfer = nil
+            return state.phase
+        }
+        dropAlarm()
+        switch phase {
+        case .asked, .pouring, .over: listener.finished(result)
+        case .passing(let keeper):
+            end(keeper, result)
+            listener.finished(result)
+        case .finishing(let keeper, _): end(keeper, result)
+        case .answered(let answer): pour(answer, after: result)
+        case .repeating: askAgain(after: result)
+        }
+    }
+
+    private func end(
+        _ keeper: (any BodyKeeping)?, _ result: Result<TransferFacts, TransportFailure>
+    ) {
+        if case .success = result { keeper?.finish() } else { keeper?.abandon() }
+    }
+
+    private func pour(
+        _ answer: KeptAnswer, after result: Result<TransferFacts, TransportFailure>
+    ) {
+        var facts = TransferFacts()
+        if case .success(let real) = result { facts = real }
+        let kept = KeptTransfer(answer, facts: facts, for: listener)
+        let isCancelled = state.withLock { state in
+            state.phase = .pouring(kept)
+            return state.isCancelled
+        }
+        if isCancelled { kept.cancel() }
+        kept.pour()
+    }
+
+    private func askAgain(after result: Result<TransferFacts, TransportFailure>) {
+        guard case .success = result, !state.withLock({ $0.isCancelled }) else {
+            if case .success = result { return listener.finished(.failure(.cancelled)) }
+            return listener.finished(result)
+        }
+        state.withLock { state in
+            state.phase = .asked
+            state.question = Question(remark: "validator_mismatch")
+            state.sentAt = hop.cache.monotonic.now()
+        }
+        start()
+    }
+
+    // MARK: A disk that is behind
+
+    /// From a thread of the store.
+    func hasRoom() {
+        dropAlarm()
+        let transfer = state.withLock { state -> Transfer? in
+            state.isHeldByKeeper = false
+            return state.isHeldByReader ? nil : state.transfer
+        }
+        transfer?.resume()
+    }
+
+    private func setAlarm() {
+        let moment = hop.cache.monotonic.now().adding(
+            milliseconds: CachedTransfer.patienceMilliseconds)
+        let alarm = hop.cache.alarms.schedule(at: moment) { self.isBehind() }
+        let isLate = state.withLock { state -> Bool in
+            guard state.isHeldByKeeper, state.alarm == nil else { return true }
+            state.alarm = alarm
+            return false
+        }
+        if isLate { hop.cache.alarms.cancel(alarm) }
+    }
+
+    private func dropAlarm() {
+        let alarm = state.withLock { state in
+            defer { state.alarm = nil }
+            return state.alarm
+        }
+        if let alarm { hop.cache.alarms.cancel(alarm) }
+    }
+
+    private func isBehind() {
+        let keeper = state.withLock { state -> (any BodyKeeping)? in
+            state.alarm = nil
+            guard state.isHeldByKeeper, case .passing(let keeper?) = state.phase else { return nil }
+            state.phase = .passing(nil)
+            return keeper
+        }
+        guard let keeper else { return }
+        keeper.abandon()
+        hasRoom()
+    }
+
+    /// Because: longer than any disk in order takes for what may wait, shorter than a person
+    /// notices much of.
+    static let patienceMilliseconds: Int64 = 1_000
+}

@@ -1,0 +1,144 @@
+internal import HTTPDNSCaching
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSTransport
+
+// What the head of a response means to the cache.
+extension CachedTransfer {
+    struct HeadOutcome {
+        var phase: Phase
+        /// What the listener is told; nil: nothing yet.
+        var told: ResponseHead?
+        var provenance: CacheProvenance?
+        /// The transfer's own body is not wanted, and too long to be read away.
+        var leaves = false
+    }
+
+    func judge(_ head: ResponseHead) -> HeadOutcome {
+        let now = hop.cache.now()
+        let (question, isProven, sentAt) = state.withLock {
+            ($0.question, $0.isProven, $0.sentAt)
+        }
+        let delay = max(0, hop.cache.monotonic.now().milliseconds(since: sentAt) / 1_000)
+        let moment = Arrival(now: now, delaySeconds: delay, isProven: isProven)
+        hop.cache.store.remove(
+            Freshening.invalidated(by: head, to: wire.method, hop.url))
+        if question.conditions != nil, let found = question.found {
+            if head.status == 304 { return confirm(found, by: head, moment) }
+            if CachedTransfer.troubled.contains(head.status), let answer = hop.fallBack() {
+                return HeadOutcome(
+                    phase: .answered(answer), told: answer.head, provenance: answer.provenance,
+                    leaves: !isShort(head))
+            }
+        }
+        if wire.method == .head { refresh(by: head, moment) }
+        return pass(head, moment, remark: question.remark)
+    }
+
+    struct Arrival {
+        let now: CacheMoment
+        let delaySeconds: Int64
+        let isProven: Bool
+    }
+
+    private var request: CacheRequest {
+        CacheRequest(
+            method: wire.method, url: hop.url, fields: wire.fields, digest: hop.cache.digest)
+    }
+
+    /// The policy that the peer proved itself under; nil where it proved nothing.
+    private func policy(_ arrival: Arrival) -> [UInt8]? {
+        arrival.isProven && !hop.policy.isEmpty ? hop.policy : nil
+    }
+
+    private func confirm(
+        _ found: FoundResponse, by head: ResponseHead, _ arrival: Arrival
+    ) -> HeadOutcome {
+        guard policy(arrival) != nil || hop.policy.isEmpty,
+            let updated = Freshening.confirmed(
+                found.response, by: head, delaySeconds: arrival.delaySeconds, at: arrival.now,
+                policy: hop.policy)
+        else { return HeadOutcome(phase: .repeating, told: nil) }
+        hop.cache.store.update(updated)
+        let provenance = CacheProvenance(
+            .validated, ageSeconds: updated.ageSeconds(at: arrival.now))
+        let answer = KeptAnswer(
+            head: KeptFields.delivered(
+                updated, for: hop.url, ageSeconds: nil, news: head.fields),
+            body: found.body, provenance: provenance)
+        return HeadOutcome(
+            phase: .answered(answer), told: answer.head, provenance: provenance)
+    }
+
+    /// What is kept is confirmed by the answer to a `HEAD`, or is out of date. Source: RFC 9111
+    /// §4.3.5.
+    private func refresh(by head: ResponseHead, _ arrival: Arrival) {
+        guard head.status == 200, let key = CacheKey(hop.url), hop.mode != .none else { return }
+        let (store, request, policy) = (hop.cache.store, request, policy(arrival) ?? [])
+        let rules = ReuseRules(mode: hop.mode, policy: hop.policy, now: arrival.now)
+        store.find(key) { variants in
+            rules.choose(variants, for: request)
+        } _: { found in
+            guard let kept = found?.response else { return }
+            let refreshed = Freshening.refreshed(
+                kept, byHead: head, delaySeconds: arrival.delaySeconds, at: arrival.now,
+                policy: policy)
+            if let refreshed { store.update(refreshed) } else { store.remove(kept) }
+        }
+    }
+
+    private func pass(
+        _ head: ResponseHead, _ arrival: Arrival, remark: String?
+    ) -> HeadOutcome {
+        let circumstances = StorageRules.Circumstances(
+            mode: hop.mode, policy: policy(arrival),
+            keepsPlainHTTP: hop.cache.settings.keepsPlainHTTP,
+            usesCredentials: wire.credentials != nil,
+            largestBodyOctets: hop.cache.settings.largestBodyOctets)
+        guard hop.mode != .none else {
+            return HeadOutcome(phase: .passing(nil), told: head)
+        }
+        do throws(StorageRules.Refusal) {
+            let variant = try StorageRules.check(head, to: request, circumstances)
+            guard let key = CacheKey(hop.url) else {
+                return HeadOutcome(phase: .passing(nil), told: head)
+            }
+            let response = KeptResponse(
+                key: key, variant: variant, head: head, receivedAt: arrival.now,
+                initialAgeSeconds: Freshness.initialAgeSeconds(
+                    head.fields, delaySeconds: arrival.delaySeconds, receivedAt: arrival.now),
+                policy: hop.policy)
+            let keeper = hop.cache.store.keep(response) { [weak self] in self?.hasRoom() }
+            state.withLock { $0.mayFinish = CachedTransfer.redirecting.contains(head.status) }
+            return HeadOutcome(
+                phase: .passing(keeper), told: head,
+                provenance: CacheProvenance(.missed, remark: remark))
+        } catch {
+            forget(head, because: error)
+            return HeadOutcome(
+                phase: .passing(nil), told: head,
+                provenance: CacheProvenance(.missed, remark: error.rawValue))
+        }
+    }
+
+    /// The origin now forbids what it allowed before: what is kept goes.
+    private func forget(_ head: ResponseHead, because refusal: StorageRules.Refusal) {
+        guard [.noStore, .vary, .notUnderstood].contains(refusal),
+            (200...499).contains(head.status),
+            wire.method == .get, !request.directives.noStore, let key = CacheKey(hop.url)
+        else { return }
+        hop.cache.store.remove([key])
+    }
+
+    private func isShort(_ head: ResponseHead) -> Bool {
+        head.fields.first("Content-Length").flatMap { Int64($0) }.map {
+            (0...RedirectOffer.mostDrainedOctets).contains($0)
+        } ?? false
+    }
+
+    /// Source: RFC 9110 §15.4.
+    private static let redirecting: Set<Int> = [301, 302, 303, 307, 308]
+    /// What a kept response may stand in for. Source: RFC 5861 §4.
+    private static let troubled: Set<Int> = [500, 502, 503, 504]
+}

@@ -1,0 +1,78 @@
+internal import HTTPDNSCaching
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSTransport
+
+// What the cache does for one exchange.
+extension ExchangeDriver {
+    func consult(_ head: RequestHead) {
+        guard let cache = client.parts.cache else {
+            // Nothing is to be sent, and nothing is kept.
+            return deliver(.refusal(of: head.url, remark: "no_cache"))
+        }
+        let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
+        let mode = request.cacheMode ?? cache.mode
+        guard let fields = try? HostRewriter().fields(of: head, cookies: value),
+            request.credentials?.origin != head.url.origin || mode == .onlyIfCached
+        else {
+            state.withLock { $0.hop = nil }
+            return step { $0.machine.notKept(fallsBack: false, now: $1) }
+        }
+        let policy = head.url.origin.scheme == .https ? cache.policy(of: verifier) : []
+        let hop = CachedHop(cache: cache, mode: mode, url: head.url, policy: policy)
+        state.withLock { $0.hop = hop }
+        let asked = CacheRequest(
+            method: head.method, url: head.url, fields: fields, digest: cache.digest)
+        hop.consult(asked) { finding in
+            switch finding {
+            case .kept(let answer): self.deliver(answer)
+            case .toSend(let fallsBack):
+                self.step { $0.machine.notKept(fallsBack: fallsBack, now: $1) }
+            }
+        }
+    }
+
+    func fallBack() {
+        guard let answer = state.withLock({ $0.hop })?.fallBack() else {
+            return step {
+                $0.machine.stopped(because: .unexpected("nothing to fall back on"), now: $1)
+            }
+        }
+        deliver(answer)
+    }
+
+    /// Lets a kept response answer in the place of a transfer.
+    private func deliver(_ answer: KeptAnswer) {
+        let made = state.withLock { state -> KeptTransfer? in
+            guard !state.isOver, state.machine.isKept() else { return nil }
+            state.machine.note(answer.provenance)
+            let generation = state.beginTransfer()
+            let kept = KeptTransfer(
+                answer, for: TransferListener(driver: self, generation: generation))
+            state.transfer = kept
+            return kept
+        }
+        made?.deliver()
+    }
+
+    func note(_ provenance: CacheProvenance, of generation: UInt64) {
+        heard(generation) { state, _ in
+            state.machine.note(provenance)
+            return []
+        }
+    }
+}
+
+extension ExchangeDriver.State {
+    /// Returns the number of the transfer that begins; a cancel that came since the last one ended
+    /// is for it, and stays noted.
+    mutating func beginTransfer() -> UInt64 {
+        generation &+= 1
+        isResumePending = false
+        isHeldBack = false
+        transfer = nil
+        feedback = nil
+        return generation
+    }
+}

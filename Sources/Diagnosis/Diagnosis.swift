@@ -1,1 +1,0 @@
-// From evidence (answers, handshakes, probes) to a verdict with reasons.

@@ -1,0 +1,152 @@
+public import HTTPDNSNames
+public import HTTPDNSTrust
+
+/// What became of a TLS handshake; no request was sent.
+public enum Handshake: Sendable, Hashable {
+    /// The peer proved the name it was asked for. The chain is verified, leaf first.
+    case proven(chain: [CertificateFacts], version: String)
+    /// It showed a certificate that proves something else, or nothing.
+    case untrusted(TrustFailure)
+    /// It ended before there was a certificate.
+    case cut(Cut)
+    /// Nothing in time after the connection was there.
+    case timedOut
+
+    /// How a handshake can end early.
+    public enum Cut: Sendable, Hashable {
+        /// A TCP reset.
+        case reset
+        /// Closed without a word.
+        case closed
+        /// The peer said why, or what it speaks is not TLS; the text is the TLS library's.
+        case refused(String)
+    }
+
+    /// The certificates that were shown, leaf first.
+    public var chain: [CertificateFacts] {
+        switch self {
+        case .proven(let chain, _): chain
+        case .untrusted(let failure): failure.facts.chain
+        case .cut, .timedOut: []
+        }
+    }
+
+    /// Whether the peer spoke TLS up to its certificate, or said why it would not.
+    public var isSpoken: Bool {
+        switch self {
+        case .proven, .untrusted, .cut(.refused): true
+        case .cut(.reset), .cut(.closed), .timedOut: false
+        }
+    }
+
+    /// Whether it proved the name it was asked for.
+    public var isProven: Bool { if case .proven = self { true } else { false } }
+}
+
+/// What is found at one address that some source gave for the name.
+public struct PeerEvidence: Sendable, Hashable {
+    /// What became of the TCP connection.
+    public enum Connection: Sendable, Hashable {
+        case connected
+        /// The system's word: refused, unreachable.
+        case failed(String)
+        case timedOut
+        /// No public host can be there, or the run may not go there; the text says which.
+        case notDialled(String)
+    }
+
+    public let address: IPAddress
+    public let port: Port
+    public var connection: Connection
+    /// With the server name under test. Nil where there was no connection, or no time.
+    public var real: Handshake?
+    /// Without a server name; tried when the first one failed. Judged against the name under test.
+    public var withoutName: Handshake?
+    /// With another server name; tried when the first one failed. Judged against that other name.
+    public var otherName: Handshake?
+    public var seen: Sighting
+
+    public init(
+        address: IPAddress, port: Port = .https, connection: Connection, real: Handshake? = nil,
+        withoutName: Handshake? = nil, otherName: Handshake? = nil, seen: Sighting = .atOnce
+    ) {
+        self.address = address
+        self.port = port
+        self.connection = connection
+        self.real = real
+        self.withoutName = withoutName
+        self.otherName = otherName
+        self.seen = seen
+    }
+}
+
+/// What one HTTP request brought.
+public struct FetchEvidence: Sendable, Hashable {
+    /// Why it was sent.
+    public enum Purpose: String, Sendable, Hashable {
+        /// To the probe URL, whose answer is known beforehand.
+        case portalProbe = "portal_probe"
+        /// In clear to an address that a suspect source gave.
+        case plain
+        /// In clear to an address that a trusted source gave.
+        case reference
+        /// Over TLS, from the name under test itself.
+        case verified
+    }
+
+    public let purpose: Purpose
+    /// Where it went; nil for the probe, whose host the system resolves.
+    public let address: IPAddress?
+    public let url: String
+    public let result: Result<Page, Failure>
+    public let seen: Sighting
+
+    public init(
+        purpose: Purpose, address: IPAddress?, url: String, result: Result<Page, Failure>,
+        seen: Sighting = .atOnce
+    ) {
+        self.purpose = purpose
+        self.address = address
+        self.url = url
+        self.result = result
+        self.seen = seen
+    }
+
+    /// Why there is no page; the text is for people.
+    public struct Failure: Error, Sendable, Hashable {
+        public let reason: String
+
+        public init(reason: String) { self.reason = reason }
+    }
+
+    /// A response, cut down to what is compared.
+    public struct Page: Sendable, Hashable {
+        /// The HTTP status code.
+        public var status: Int
+        /// The `Location` field.
+        public var location: String?
+        /// Field names in lower case, in the order received, each once.
+        public var fieldNames: [String]
+        /// Octets of the body that were read.
+        public var bodyOctets: Int
+        /// SHA-256 of those octets.
+        public var bodyDigest: [UInt8]
+        /// The `Date` field.
+        public var date: WallTime?
+        /// The body's first octets, for people.
+        public var excerpt: [UInt8]
+
+        public init(
+            status: Int, location: String? = nil, fieldNames: [String] = [], bodyOctets: Int = 0,
+            bodyDigest: [UInt8] = [], date: WallTime? = nil, excerpt: [UInt8] = []
+        ) {
+            self.status = status
+            self.location = location
+            self.fieldNames = fieldNames
+            self.bodyOctets = bodyOctets
+            self.bodyDigest = bodyDigest
+            self.date = date
+            self.excerpt = excerpt
+        }
+    }
+}

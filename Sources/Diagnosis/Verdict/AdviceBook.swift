@@ -1,0 +1,151 @@
+internal import HTTPDNSNames
+
+/// What to do about a verdict, and honestly whether HTTPDNS changes it.
+struct AdviceBook {
+    private let judging: Judging
+    private let ruling: Ruling
+
+    init(_ judging: Judging, _ ruling: Ruling) {
+        self.judging = judging
+        self.ruling = ruling
+    }
+
+    var advice: [Advice] {
+        switch ruling.verdict {
+        case .clean:
+            [Advice(.notNeeded, "Nothing to mend: HTTPDNS would give what is given already.")]
+        case .cdnVariation:
+            [
+                Advice(
+                    .notNeeded,
+                    "The name's operator sends its visitors to different servers, all of them its "
+                        + "own. That is no hijack.")
+            ]
+        case .dnsHijacked(let source, let how): hijacked(source, how)
+        case .tlsIntercepted: intercepted
+        case .sniFiltered:
+            [
+                Advice(
+                    .doesNotHelp,
+                    "HTTPDNS does not help: the addresses are right, and the name in clear in the "
+                        + "TLS handshake is what gives the connection away."),
+                Advice(
+                    .doesNotHelp,
+                    "What can help is a way around this network (a VPN, a proxy), or Encrypted "
+                        + "Client Hello where both the site and the program have it."),
+            ]
+        case .addressBlocked:
+            [
+                Advice(
+                    .doesNotHelp,
+                    "HTTPDNS does not help: the addresses are right and cannot be reached. Try from "
+                        + "another network: where it works there, this one blocks; else the server "
+                        + "is down.")
+            ]
+        case .captivePortal:
+            [
+                Advice(
+                    .doesNotHelp,
+                    "Open a plain http page in a browser and log in, then try again. HTTPDNS cannot "
+                        + "pass a network that lets nothing through.")
+            ]
+        case .originBroken:
+            [
+                Advice(
+                    .doesNotHelp,
+                    "HTTPDNS does not help: the site itself has a bad certificate. Its operator has "
+                        + "to mend it; do not go on past the warning.")
+            ]
+        case .offline:
+            [Advice(.doesNotHelp, "Connect this machine to a network, then try again.")]
+        case .inconclusive(let missing): missing.map { AdviceBook.advice(for: $0) }
+        }
+    }
+
+    private func hijacked(_ source: EvidenceSource, _ how: Verdict.Hijack) -> [Advice] {
+        guard source.standing != .hosts else {
+            return [
+                Advice(
+                    .doesNotHelp,
+                    "The hosts file of this machine names another address. This library reads it "
+                        + "first, too, unless it is told not to: remove the line if nobody wants it."
+                )
+            ]
+        }
+        let honest = judging.sources.filter { !$0.source.isSuspect && $0.standing == .honest }
+        let names = honest.prefix(2).map(\.source.label).joined(separator: ", ")
+        let isReached = judging.weighing.hasProof
+        var list: [Advice] = []
+        if isReached, !names.isEmpty {
+            list.append(
+                Advice(
+                    .helps,
+                    "HTTPDNS helps: \(names) is reached from here, and an address proves the name.")
+            )
+        } else if !names.isEmpty {
+            list.append(
+                Advice(
+                    .helps,
+                    "HTTPDNS gives true answers here (\(names)); whether the addresses then can be "
+                        + "reached is not proven."))
+        } else {
+            list.append(
+                Advice(
+                    .doesNotHelp,
+                    "No trusted source is reached from here, so that HTTPDNS would have nobody to "
+                        + "ask either: another network or another provider is needed."))
+        }
+        switch how {
+        case .intercepted, .forged:
+            list.append(
+                Advice(
+                    .helps,
+                    "Another plain name server does not help: its answers are replaced on the way. "
+                        + "Only answers that prove themselves (HTTPS, TLS) do."))
+        case .rewritten, .stale, .blocked:
+            list.append(
+                Advice(
+                    .helps,
+                    "Whoever runs \(source.label) can mend it; another name server may be enough."))
+        }
+        return list
+    }
+
+    private var intercepted: [Advice] {
+        [
+            Advice(
+                .doesNotHelp,
+                "HTTPDNS does not help: the addresses are right, and somebody on the way, or a "
+                    + "program on this machine, answers in the site's place. This library refuses "
+                    + "such connections."),
+            Advice(
+                .doesNotHelp,
+                "If it is meant to be there (a company's gateway, an antivirus program), its "
+                    + "authority can be trusted by --cacert; else use another network."),
+        ]
+    }
+
+    private static func advice(for missing: Verdict.Missing) -> Advice {
+        switch missing {
+        case .trustedAnswer:
+            Advice(
+                .doesNotHelp,
+                "No trusted source answered: name one that is reached from here with --trusted.")
+        case .networkAnswer:
+            Advice(
+                .helps,
+                "No name server of this network answered: HTTPDNS would give addresses all the "
+                    + "same, where a trusted source answers.")
+        case .handshake:
+            Advice(
+                .doesNotHelp,
+                "No address proved the name: a port where it speaks TLS may be another (--tls-port).")
+        case .rightClock:
+            Advice(
+                .doesNotHelp,
+                "Set this machine's clock, then try again: until then no certificate can be judged."
+            )
+        case .time: Advice(.doesNotHelp, "Give it more time: --timeout 15s.")
+        }
+    }
+}

@@ -1,0 +1,235 @@
+internal import HTTPDNSNames
+internal import HTTPDNSTrust
+internal import HTTPDNSWire
+
+extension Judgement {
+    /// What the evidence means. Pure: the same evidence always gets the same verdict.
+    ///
+    /// In this order, the first that holds:
+    ///
+    ///     nobody answers ▶ a portal is in the way ▶ the clock is wrong ▶ a source lies ▶
+    ///     the right addresses: somebody else, a filter, silence, a bad certificate, or the proof
+    ///
+    /// The order is that of the layers a person would have to mend first: behind a portal every name
+    /// is lied about, and under a wrong clock every certificate is bad.
+    public init(of evidence: Evidence) {
+        let judging = Judging(evidence)
+        let ruling = judging.ruling
+        self.init(
+            verdict: ruling.verdict, confidence: ruling.confidence, evidenceFor: ruling.supports,
+            evidenceAgainst: ruling.contradicts, notes: Notes(judging).all,
+            advice: AdviceBook(judging, ruling).advice, layers: LayerBook(judging).lines,
+            sources: judging.sources, addresses: judging.addresses)
+    }
+}
+
+/// A verdict on its way.
+struct Ruling: Sendable, Hashable {
+    let verdict: Verdict
+    let confidence: Confidence
+    var supports: [Finding] = []
+    var contradicts: [Finding] = []
+
+    init(
+        _ verdict: Verdict, _ confidence: Confidence, _ supports: [Finding],
+        against contradicts: [Finding] = []
+    ) {
+        self.verdict = verdict
+        self.confidence = confidence
+        self.supports = supports
+        self.contradicts = contradicts
+    }
+}
+
+/// Goes through the questions in order.
+struct Judging {
+    let weighing: Weighing
+    let sources: [SourceJudgement]
+    let addresses: [AddressJudgement]
+
+    var evidence: Evidence { weighing.evidence }
+
+    init(_ evidence: Evidence) {
+        let weighing = Weighing(evidence)
+        self.weighing = weighing
+        sources = evidence.sources.map { SourceJudging(weighing: weighing, source: $0).judgement }
+        addresses = weighing.addresses.map { address in
+            let givers = evidence.answers.filter {
+                $0.statement?.addresses.contains(address) == true
+            }
+            var labels: [String] = []
+            for giver in givers where !labels.contains(giver.source.label) {
+                labels.append(giver.source.label)
+            }
+            return AddressJudgement(
+                address: address, standing: weighing.standing(of: address), givenBy: labels)
+        }
+    }
+
+    var ruling: Ruling {
+        var ruling =
+            offline ?? portal ?? clock ?? lie ?? PeerJudging(self).ruling ?? agreement ?? unsettled
+        ruling.contradicts += contradictions(to: ruling)
+        return ruling
+    }
+
+    // MARK: Nobody answers
+
+    /// Whether anything came from outside of this machine, or from a server on it.
+    var hasAnyReply: Bool {
+        let hasAnswer = evidence.answers.contains {
+            guard $0.source.standing != .hosts, let statement = $0.statement else { return false }
+            return statement.isPositive || statement.isNegative
+        }
+        return hasAnswer || evidence.peers.contains { $0.connection == .connected }
+            || evidence.fetches.contains { (try? $0.result.get()) != nil }
+            || evidence.dark?.statement != nil
+    }
+
+    private var offline: Ruling? {
+        guard !hasAnyReply else { return nil }
+        let silence = Finding("no_reply", "no source answered, and nothing could be connected to")
+        guard evidence.network.hasRoute else {
+            let findings = [Finding("no_route", "this machine has no route to anywhere"), silence]
+            return Ruling(.offline, .certain, findings)
+        }
+        let wentOut = evidence.sources.contains { source in
+            source.server.map { !$0.address.isLoopback } ?? (source.standing == .trusted)
+        }
+        guard wentOut, !isAllOnLoopback else { return nil }
+        return Ruling(
+            .offline, .likely, [silence],
+            against: [Finding("has_route", "this machine has a route, which leads nowhere")])
+    }
+
+    /// Servers on this machine that are silent say nothing of the network.
+    private var isAllOnLoopback: Bool {
+        let servers = evidence.sources.compactMap(\.server)
+        return !servers.isEmpty && servers.allSatisfy(\.address.isLoopback)
+    }
+
+    // MARK: A portal
+
+    private var portal: Ruling? {
+        let finding = PortalJudging(evidence).finding
+        guard let finding else { return nil }
+        // What the network lets through to the name itself, it is not waiting to be paid for.
+        guard !isProvenByNetwork else { return nil }
+        return Ruling(.captivePortal, finding.isSure ? .certain : .likely, [finding.finding])
+    }
+
+    /// Whether an address that a suspect source gave proves the name.
+    var isProvenByNetwork: Bool {
+        evidence.answers.contains { answer in
+            answer.source.isSuspect && answer.source.standing != .hosts
+                && (answer.statement?.addresses ?? []).contains {
+                    weighing.standing(of: $0) == .proven
+                }
+        }
+    }
+
+    // MARK: The clock
+
+    private var clock: Ruling? {
+        guard let finding = ClockJudging(self).finding else { return nil }
+        return Ruling(.inconclusive(missing: [.rightClock]), .likely, [finding])
+    }
+
+    // MARK: A lie
+
+    /// Sources that lie, the one to be mended first before the others.
+    var liars: [SourceJudgement] {
+        sources.filter { if case .lies = $0.standing { true } else { false } }
+            .enumerated().sorted { left, right in
+                let ranks = (Judging.rank(left.element), Judging.rank(right.element))
+                return ranks.0 != ranks.1 ? ranks.0 > ranks.1 : left.offset < right.offset
+            }.map(\.element)
+    }
+
+    /// By confidence; of equal ones what stands before the system, which only passes on.
+    private static func rank(_ judgement: SourceJudgement) -> Int {
+        let place =
+            switch judgement.source.standing {
+            case .hosts: 3
+            case .nameserver: 2
+            case .resolver: 1
+            case .system, .trusted: 0
+            }
+        return judgement.confidence.rank * 4 + place
+    }
+
+    private var lie: Ruling? {
+        let interception = InterceptionJudging(self)
+        guard let worst = liars.first, case .lies(let how) = worst.standing else {
+            return interception.ruling
+        }
+        let isIntercepted = interception.explains(worst, how)
+        let verdict = Verdict.dnsHijacked(
+            source: worst.source, how: isIntercepted ? .intercepted : how)
+        var supports = worst.reasons
+        if isIntercepted { supports += interception.findings }
+        for other in liars.dropFirst() { supports += other.reasons.prefix(1) }
+        return Ruling(verdict, worst.confidence, supports)
+    }
+
+    // MARK: No fault
+
+    /// All that answered say the same thing, or what they say proves itself.
+    private var agreement: Ruling? {
+        let suspects = evidence.answers.filter { $0.source.isSuspect && $0.statement != nil }
+        if weighing.isDenied || weighing.trusted[.a]?.isNegative == true {
+            guard !weighing.isTrustedPositive,
+                !suspects.contains(where: {
+                    $0.statement?.isPositive == true
+                })
+            else { return nil }
+            let said = weighing.isDenied ? "the name does not exist" : "the name has no address"
+            return Ruling(
+                .clean, .certain,
+                [Finding("denied_by_all", "\(said): trusted sources say so, and nobody differs")])
+        }
+        return nil
+    }
+
+    private var unsettled: Ruling {
+        var missing: [Verdict.Missing] = []
+        if weighing.trusted.isEmpty { missing.append(.trustedAnswer) }
+        let isHeard = evidence.answers.contains {
+            $0.source.isSuspect
+                && ($0.statement.map { $0.isPositive || $0.isNegative } ?? false)
+        }
+        if !isHeard { missing.append(.networkAnswer) }
+        if !weighing.addresses.isEmpty, !weighing.hasProof { missing.append(.handshake) }
+        if !evidence.unfinished.isEmpty { missing.append(.time) }
+        if missing.isEmpty { missing = [.handshake] }
+        let reasons = sources.flatMap(\.reasons)
+        return Ruling(.inconclusive(missing: missing), .certain, reasons)
+    }
+
+    // MARK: The other side
+
+    /// What does not fit the verdict.
+    private func contradictions(to ruling: Ruling) -> [Finding] {
+        var found: [Finding] = []
+        switch ruling.verdict {
+        case .dnsHijacked(let source, let how):
+            let honest = sources.filter { $0.standing == .honest && $0.source.isSuspect }
+            if !honest.isEmpty {
+                let labels = honest.map(\.source.label).joined(separator: ", ")
+                found.append(Finding("others_are_honest", "honest here: \(labels)"))
+            }
+            if how == .stale || ruling.confidence == .possible {
+                found.append(
+                    Finding(
+                        "may_be_innocent",
+                        "the name may just have moved, or \(source.label) may be out of date"))
+            }
+        case .clean, .cdnVariation:
+            found += sources.filter { $0.standing == .unproven }.flatMap(\.reasons)
+        case .tlsIntercepted, .sniFiltered, .addressBlocked, .captivePortal, .originBroken,
+            .offline, .inconclusive:
+            break
+        }
+        return found
+    }
+}

@@ -1,0 +1,131 @@
+internal import HTTPDNSNames
+
+/// The state of each layer in one line.
+struct LayerBook {
+    private let judging: Judging
+
+    init(_ judging: Judging) { self.judging = judging }
+
+    private var evidence: Evidence { judging.evidence }
+
+    var lines: [LayerLine] { [network, dns, address, tls, http, clock] }
+
+    private var network: LayerLine {
+        let facts = evidence.network
+        guard facts.hasRoute else {
+            return judging.hasAnyReply
+                ? LayerLine(.network, .unclear, "no route beyond this machine")
+                : LayerLine(.network, .bad, "no route to anywhere")
+        }
+        let families = [facts.hasIPv4Route ? "IPv4" : nil, facts.hasIPv6Route ? "IPv6" : nil]
+            .compactMap(\.self).joined(separator: " and ")
+        return judging.hasAnyReply
+            ? LayerLine(.network, .good, "connected by \(families)")
+            : LayerLine(.network, .bad, "a route for \(families), and nothing answers")
+    }
+
+    private var dns: LayerLine {
+        let suspects = judging.sources.filter { $0.source.isSuspect }
+        let liars = judging.liars
+        let heard = suspects.filter { $0.standing != .silent }
+        if let first = liars.first, case .lies(let how) = first.standing {
+            let others = liars.count > 1 ? " and \(liars.count - 1) more" : ""
+            return LayerLine(
+                .dns, .bad, "\(first.source.label)\(others): \(LayerBook.words(how))")
+        }
+        if evidence.dark?.statement != nil {
+            return LayerLine(.dns, .bad, "somebody answers in the place of name servers")
+        }
+        let trusted = judging.sources.filter { !$0.source.isSuspect && $0.standing == .honest }
+        let measure =
+            trusted.isEmpty
+            ? "no trusted source answers" : "\(trusted.count) trusted to compare with"
+        guard !heard.isEmpty else {
+            return LayerLine(
+                .dns, suspects.isEmpty ? .notTried : .unclear,
+                "none of \(suspects.count) sources to be judged answers; \(measure)")
+        }
+        let honest = heard.filter { $0.standing == .honest }.count
+        let state: LayerLine.State = honest == heard.count ? .good : .unclear
+        return LayerLine(
+            .dns, state, "\(honest) of \(heard.count) sources that answer are honest; \(measure)")
+    }
+
+    static func words(_ how: Verdict.Hijack) -> String {
+        switch how {
+        case .forged: "a forged answer comes before the true one"
+        case .rewritten: "gives what is not true"
+        case .intercepted: "somebody on the path answers for it"
+        case .stale: "gives what is no longer true"
+        case .blocked: "hides the name"
+        }
+    }
+
+    private var address: LayerLine {
+        let tried = evidence.peers.filter {
+            if case .notDialled = $0.connection { false } else { true }
+        }
+        guard !tried.isEmpty else {
+            return LayerLine(.address, .notTried, "no address to connect to")
+        }
+        let met = tried.filter { $0.connection == .connected }.count
+        let state: LayerLine.State = met == 0 ? .bad : met == tried.count ? .good : .unclear
+        return LayerLine(.address, state, "\(met) of \(tried.count) addresses take connections")
+    }
+
+    private var tls: LayerLine {
+        let judged = judging.addresses.filter {
+            ![.untried, .impossible, .unreachable].contains($0.standing)
+        }
+        guard !judged.isEmpty else { return LayerLine(.tls, .notTried, "no handshake") }
+        let proven = judged.filter { $0.standing == .proven }.count
+        if proven == judged.count {
+            return LayerLine(.tls, .good, "\(proven) of \(judged.count) peers prove the name")
+        }
+        let faults = judged.filter { $0.standing != .proven }.map {
+            "\($0.address) \(LayerBook.words($0.standing))"
+        }
+        let state: LayerLine.State = proven == 0 ? .bad : .unclear
+        let list = faults.prefix(3).joined(separator: ", ") + (faults.count > 3 ? ", …" : "")
+        return LayerLine(
+            .tls, state, "\(proven) of \(judged.count) peers prove the name; \(list)")
+    }
+
+    static func words(_ standing: AddressJudgement.Standing) -> String {
+        switch standing {
+        case .proven: "proves the name"
+        case .impostor: "is somebody else"
+        case .badCertificate: "has a certificate gone bad"
+        case .filtered: "cuts the name"
+        case .mute: "speaks no TLS"
+        case .unreachable: "takes no connection"
+        case .impossible: "is no host's address"
+        case .untried: "was not tried"
+        }
+    }
+
+    private var http: LayerLine {
+        guard !evidence.fetches.isEmpty else {
+            return LayerLine(.http, .notTried, "no page was asked for")
+        }
+        if let portal = PortalJudging(evidence).finding {
+            return LayerLine(
+                .http, judging.isProvenByNetwork ? .unclear : .bad, portal.finding.text)
+        }
+        let pages = evidence.fetches.filter { (try? $0.result.get()) != nil }.count
+        let state: LayerLine.State = pages == 0 ? .unclear : .good
+        return LayerLine(.http, state, "\(pages) of \(evidence.fetches.count) requests answered")
+    }
+
+    private var clock: LayerLine {
+        let judging = ClockJudging(judging)
+        if let finding = judging.finding { return LayerLine(.clock, .bad, finding.text) }
+        guard let skew = judging.skew else {
+            return self.judging.weighing.hasProof
+                ? LayerLine(.clock, .good, "certificates are valid by it")
+                : LayerLine(.clock, .notTried, "nothing to compare it with")
+        }
+        return LayerLine(
+            .clock, .good, "this machine's clock is \(ClockJudging.words(skew)) of servers'")
+    }
+}

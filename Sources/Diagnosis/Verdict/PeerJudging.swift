@@ -1,0 +1,275 @@
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSTrust
+
+/// Judges what is found at the right addresses, when no source lies about them.
+struct PeerJudging {
+    private let judging: Judging
+    /// The right addresses as far as anybody knows: those of trusted sources, else all.
+    private let targets: [IPAddress]
+    private let weighing: Weighing
+
+    init(_ judging: Judging) {
+        self.judging = judging
+        weighing = judging.weighing
+        let trusted = weighing.trustedAddresses
+        targets =
+            trusted.isEmpty
+            ? weighing.addresses : weighing.addresses.filter { trusted.contains($0) }
+    }
+
+    /// Nil: the addresses decide nothing.
+    var ruling: Ruling? {
+        guard !targets.isEmpty else { return nil }
+        let impostors = at(.impostor)
+        if !at(.proven).isEmpty { return mixed(impostors) ?? harmless }
+        let filtered = at(.filtered)
+        if !filtered.isEmpty { return sniFiltered(filtered) }
+        if !impostors.isEmpty {
+            let ruling = InterceptorJudging(judging, impostors).ruling
+            // Without a measure these may not be the right addresses; only a sure sign is one anyhow.
+            return weighing.isTrustedPositive || ruling.confidence == .certain ? ruling : nil
+        }
+        guard weighing.isTrustedPositive else { return nil }
+        let bad = at(.badCertificate)
+        if !bad.isEmpty { return broken(bad) }
+        return silence
+    }
+
+    private func at(_ standing: AddressJudgement.Standing) -> [IPAddress] {
+        targets.filter { weighing.standing(of: $0) == standing }
+    }
+
+    /// Some of the right addresses prove the name, and at others somebody else is.
+    private func mixed(_ impostors: [IPAddress]) -> Ruling? {
+        guard !impostors.isEmpty else { return nil }
+        let ruling = InterceptorJudging(judging, impostors).ruling
+        guard ruling.verdict == .tlsIntercepted else { return nil }
+        return ruling
+    }
+
+    // MARK: The proof
+
+    /// The name is proven, and nobody lies.
+    private var harmless: Ruling? {
+        let unproven = judging.sources.filter { $0.standing == .unproven }
+        let heard = judging.sources.filter { $0.source.isSuspect && $0.standing != .silent }
+        let isJudged = judging.sources.contains { $0.source.isSuspect && $0.standing == .honest }
+        let hasSuspects = judging.evidence.sources.contains {
+            $0.isSuspect && $0.standing != .hosts
+        }
+        if !isJudged {
+            guard heard.isEmpty, !hasSuspects else { return nil }
+        }
+        let proven = Finding(
+            "name_proven",
+            "\(judging.evidence.name) is proven by TLS at \(at(.proven).listed)")
+        if let variation = variation {
+            return Ruling(
+                .cdnVariation, unproven.isEmpty ? .certain : .likely, [proven, variation])
+        }
+        return Ruling(.clean, unproven.isEmpty ? .certain : .likely, [proven])
+    }
+
+    /// Two answers of one type that share no address, and all of both prove the name.
+    private var variation: Finding? {
+        let answers = judging.evidence.answers.filter { answer in
+            let addresses = answer.statement?.addresses ?? []
+            return addresses.contains { weighing.standing(of: $0) == .proven }
+        }
+        for (place, left) in answers.enumerated() {
+            for right in answers[(place + 1)...] where left.type == right.type {
+                let sets = (left.statement?.addresses ?? [], right.statement?.addresses ?? [])
+                guard Set(sets.0).isDisjoint(with: sets.1) else { continue }
+                return Finding(
+                    "different_addresses",
+                    "\(left.source.label) gives \(sets.0.listed), \(right.source.label) gives "
+                        + "\(sets.1.listed), and each proves the name")
+            }
+        }
+        return nil
+    }
+
+    // MARK: No proof
+
+    private func sniFiltered(_ filtered: [IPAddress]) -> Ruling {
+        let findings = filtered.compactMap { address -> Finding? in
+            guard let peer = weighing.peers[address], let real = peer.real else { return nil }
+            return Finding(
+                "cut_with_name_only",
+                "\(address): with the name the handshake \(PeerJudging.words(real)), without it "
+                    + "or with another one the server answers")
+        }
+        let isCut = filtered.contains { weighing.peers[$0]?.real != .timedOut }
+        let untouched = at(.unreachable)
+        let against =
+            untouched.isEmpty
+            ? [] : [Finding("also_unreachable", "not reachable at all: \(untouched.listed)")]
+        let isSure = isCut && weighing.isTrustedPositive
+        return Ruling(.sniFiltered, isSure ? .certain : .likely, findings, against: against)
+    }
+
+    static func words(_ handshake: Handshake) -> String {
+        switch handshake {
+        case .proven: "proves the name"
+        case .untrusted(let failure): "is refused (\(failure.label))"
+        case .cut(.reset): "is reset"
+        case .cut(.closed): "is cut"
+        case .cut(.refused(let why)): "is refused by the server (\(why))"
+        case .timedOut: "gets no answer"
+        }
+    }
+
+    private func broken(_ bad: [IPAddress]) -> Ruling {
+        let findings = bad.map {
+            Finding("certificate_is_bad", weighing.whoAnswers(at: $0))
+        }
+        return Ruling(.originBroken, .certain, findings)
+    }
+
+    /// Nothing at the right addresses says a word.
+    private var silence: Ruling? {
+        let dead = at(.unreachable) + at(.mute)
+        guard !dead.isEmpty else { return nil }
+        let refusals = dead.compactMap { address -> Finding? in
+            guard case .cut(.refused(let why)) = weighing.peers[address]?.real else { return nil }
+            return Finding("tls_refused", "\(address) refuses TLS with the name: \(why)")
+        }
+        if refusals.count == dead.count { return Ruling(.originBroken, .possible, refusals) }
+        let findings = dead.map { Finding("address_silent", "\($0): \(reason($0))") }
+        let down = Finding(
+            "may_be_down", "a server that is down looks the same from here")
+        let reachesOthers = judging.evidence.answers.contains {
+            !$0.source.isSuspect && $0.statement != nil
+        }
+        return Ruling(
+            .addressBlocked, reachesOthers ? .likely : .possible, findings, against: [down])
+    }
+
+    private func reason(_ address: IPAddress) -> String {
+        switch weighing.peers[address]?.connection {
+        case .failed(let why): "no connection: \(why)"
+        case .timedOut: "no connection in time"
+        case .notDialled(let why): why
+        case .connected, nil:
+            weighing.peers[address]?.real.map {
+                "TLS with and without the name \(PeerJudging.words($0))"
+            } ?? "not tried"
+        }
+    }
+}
+
+/// Tells a site whose own certificate is bad from somebody who answers in its place.
+///
+/// Rules, the first that holds:
+/// 1. A known product's name on the certificate, certificates made for whatever name is asked, or the
+///    site's own certificate as soon as the name is not said: somebody in between, for certain.
+/// 2. Other addresses of the name prove it, or trusted resolvers meet a bad certificate, too.
+/// 3. A chain that wants one certificate of a public authority, a certificate that signs itself, one of
+///    a trusted authority for another name: the site's own fault, most often.
+/// 4. A certificate for the name by an authority that nobody knows: somebody in between, likely.
+struct InterceptorJudging {
+    private let judging: Judging
+    private let impostors: [IPAddress]
+    private let weighing: Weighing
+
+    init(_ judging: Judging, _ impostors: [IPAddress]) {
+        self.judging = judging
+        self.impostors = impostors
+        weighing = judging.weighing
+    }
+
+    var ruling: Ruling {
+        let shown = impostors.map {
+            Finding("somebody_else_answers", weighing.whoAnswers(at: $0))
+        }
+        for address in impostors {
+            if let sign = sign(at: address) {
+                return Ruling(.tlsIntercepted, .certain, [sign] + shown)
+            }
+        }
+        if let hint = hint { return Ruling(.tlsIntercepted, .likely, shown + [hint]) }
+        let faults = impostors.compactMap { fault(at: $0) }
+        if faults.count == impostors.count {
+            return Ruling(
+                .originBroken, .likely, shown + faults,
+                against: [
+                    Finding("may_be_intercepted", "somebody in between could show the same")
+                ])
+        }
+        return Ruling(
+            .tlsIntercepted, .likely, shown,
+            against: [
+                Finding(
+                    "may_be_private_authority",
+                    "a site with an authority of its own looks the same: --cacert tells it apart")
+            ])
+    }
+
+    /// What only somebody in between does.
+    private func sign(at address: IPAddress) -> Finding? {
+        guard let peer = weighing.peers[address], let real = peer.real else { return nil }
+        if let product = KnownInterceptors.product(in: real.chain) {
+            return Finding(
+                "known_interceptor", "\(address): the certificate is made by \(product)")
+        }
+        if peer.withoutName?.isProven == true {
+            return Finding(
+                "honest_without_name",
+                "\(address): without the name in the handshake the site's own certificate comes")
+        }
+        if let other = peer.otherName, let leaf = other.chain.first, !other.isProven,
+            let own = real.chain.first, leaf.issuer == own.issuer,
+            leaf.fingerprint != own.fingerprint, isMinted(other)
+        {
+            return Finding(
+                "certificates_made_on_demand",
+                "\(address) shows a certificate of the same issuer for whatever name it is asked")
+        }
+        return nil
+    }
+
+    /// A certificate for the other name, by somebody whom nobody trusts.
+    private func isMinted(_ other: Handshake) -> Bool {
+        guard case .untrusted(let failure) = other, case .name(let name) = failure.facts.host else {
+            return false
+        }
+        return failure.facts.chain.first?.covers(name.text) ?? false
+    }
+
+    private var hint: Finding? {
+        if weighing.hasProof {
+            return Finding(
+                "proven_elsewhere", "other addresses of the name prove it")
+        }
+        let isShunned = judging.evidence.answers.contains { answer in
+            guard !answer.source.isSuspect, case .failure(.untrusted) = answer.result else {
+                return false
+            }
+            return true
+        }
+        return isShunned
+            ? Finding(
+                "resolvers_intercepted", "trusted resolvers do not prove themselves here, either")
+            : nil
+    }
+
+    private func fault(at address: IPAddress) -> Finding? {
+        guard let failure = weighing.failure(at: address), let leaf = failure.facts.chain.first
+        else { return nil }
+        let name = judging.evidence.name.text
+        switch failure.code {
+        case .selfSigned where failure.facts.chain.count == 1 && leaf.subject == leaf.issuer:
+            return Finding("signs_itself", "\(address): the certificate signs itself")
+        case .unknownIssuer where KnownAuthorities.isNamed(by: leaf):
+            return Finding(
+                "chain_is_short",
+                "\(address): a certificate between it and a public authority is missing")
+        case .wrongName where !leaf.covers(name):
+            return Finding(
+                "for_another_name",
+                "\(address): the certificate is sound, and for \(leaf.listedNames())")
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,237 @@
+internal import HTTPDNSNames
+internal import HTTPDNSWire
+
+/// Judges one suspect source by what it says of the name, one type after the other.
+///
+/// Rules:
+/// 1. An address that proves the name is the name's, whoever gives it and whatever others give.
+/// 2. An address that proves something else is a lie only if another address proves the name, or no
+///    public host can have it.
+/// 3. A name that is denied is a lie only if a trusted source knows it.
+struct SourceJudging {
+    let weighing: Weighing
+    let source: EvidenceSource
+
+    /// What one part of the evidence says of the source.
+    enum Part: Sendable {
+        case honest
+        case lies(Verdict.Hijack, Confidence, Finding)
+        case privateView(Finding)
+        case unproven(Finding)
+    }
+
+    var judgement: SourceJudgement {
+        guard source.isSuspect else { return ofTrusted }
+        let parts = [RecordType.a, .aaaa].flatMap { self.parts(of: $0) } + rewriting
+        var lies: [(Verdict.Hijack, Confidence, Finding)] = []
+        var views: [Finding] = []
+        var unproven: [Finding] = []
+        var isHonest = false
+        for part in parts {
+            switch part {
+            case .honest: isHonest = true
+            case .lies(let how, let confidence, let finding):
+                lies.append((how, confidence, finding))
+            case .privateView(let finding): views.append(finding)
+            case .unproven(let finding): unproven.append(finding)
+            }
+        }
+        if let worst = lies.max(by: { $0.1.rank < $1.1.rank }) {
+            return SourceJudgement(
+                source: source, standing: .lies(worst.0), confidence: worst.1,
+                reasons: lies.map(\.2))
+        }
+        let standing: SourceJudgement.Standing =
+            !views.isEmpty
+            ? .privateView : isHonest ? .honest : unproven.isEmpty ? .silent : .unproven
+        return SourceJudgement(
+            source: source, standing: standing, confidence: isHonest ? .certain : .possible,
+            reasons: views + unproven)
+    }
+
+    /// A trusted source is honest by assumption; an address of it that proves nothing is no lie of it.
+    private var ofTrusted: SourceJudgement {
+        let answers = weighing.evidence.answers.filter { $0.source == source }
+        let hasAnswered = answers.contains {
+            $0.statement.map { $0.isPositive || $0.isNegative } ?? false
+        }
+        let failures = answers.compactMap { answer -> Finding? in
+            guard case .failure(let failure) = answer.result else { return nil }
+            return Finding("trusted_source_silent", "\(source.label): \(failure)")
+        }
+        return SourceJudgement(
+            source: source, standing: hasAnswered ? .honest : .silent, confidence: .certain,
+            reasons: hasAnswered ? [] : Array(failures.prefix(1)))
+    }
+
+    private func parts(of type: RecordType) -> [Part] {
+        if let race = weighing.evidence.races.first(where: {
+            $0.source == source && $0.type == type
+        }) {
+            if let part = RaceJudging(weighing: weighing, race: race).part { return [part] }
+        }
+        guard let statement = weighing.statement(of: source, type) else { return [] }
+        if statement.isPositive { return [positive(statement, type)] }
+        let denial = DenialJudging(weighing: weighing, source: source)
+        return denial.part(statement, type).map { [$0] } ?? []
+    }
+
+    private func positive(_ statement: Statement, _ type: RecordType) -> Part {
+        let standings = statement.addresses.map { ($0, weighing.standing(of: $0)) }
+        let measure = weighing.trusted[type]
+        let known = Set(measure?.addresses ?? [])
+        let strangers = standings.filter { !known.contains($0.0) && !weighing.isTranslated($0.0) }
+        if let lie = lie(strangers, statement, measure) { return lie }
+        if strangers.count < standings.count || standings.contains(where: { $0.1 == .proven }) {
+            return .honest
+        }
+        if let special = special(statement.addresses, measure) { return special }
+        if let dead = dead(strangers, statement, measure) { return dead }
+        return .unproven(
+            Finding(
+                "address_unproven",
+                "\(source.label) gives \(statement.addresses.listed), and nothing there "
+                    + "proves \(weighing.evidence.name)"))
+    }
+
+    /// Addresses that prove something else, while another one proves the name.
+    private func lie(
+        _ strangers: [(IPAddress, AddressJudgement.Standing)], _ statement: Statement,
+        _ measure: Statement?
+    ) -> Part? {
+        guard weighing.hasProof else { return nil }
+        if let impostor = strangers.first(where: { $0.1 == .impostor }) {
+            let isOwn = AddressMeaning(of: impostor.0) == .ownNetwork
+            return .lies(
+                how(statement, measure, otherwise: .rewritten), isOwn ? .likely : .certain,
+                Finding(
+                    "address_of_another",
+                    "\(source.label) gives \(statement.addresses.listed); "
+                        + weighing.whoAnswers(at: impostor.0)))
+        }
+        let bad = strangers.first { $0.1 == .badCertificate }
+        guard let bad, !strangers.contains(where: { $0.1 == .proven }) else { return nil }
+        return .lies(
+            .stale, .likely,
+            Finding(
+                "address_of_old_server",
+                "\(source.label) gives \(statement.addresses.listed); "
+                    + weighing.whoAnswers(at: bad.0)))
+    }
+
+    /// Addresses that say "blocked", or that no public host can have.
+    private func special(_ addresses: [IPAddress], _ measure: Statement?) -> Part? {
+        let meanings = addresses.compactMap { meaning(of: $0, measure) }
+        guard let meaning = meanings.first, meanings.count == addresses.count else { return nil }
+        let isKnown = measure?.addresses.contains { self.meaning(of: $0, measure) == nil } ?? false
+        let finding = Finding(
+            "special_address", "\(source.label) gives \(addresses.listed), \(meaning.words)")
+        let sure: Confidence = isKnown && weighing.hasProof ? .certain : .likely
+        switch meaning {
+        case .sinkhole: return .lies(.blocked, sure, finding)
+        case .null: return .lies(.blocked, isKnown ? .certain : .likely, finding)
+        case .impossible where isKnown: return .lies(.rewritten, sure, finding)
+        case .loopback where isKnown:
+            return .lies(source.standing == .hosts ? .blocked : .rewritten, sure, finding)
+        case .ownNetwork where isKnown && weighing.hasProof:
+            return .lies(.rewritten, .possible, finding)
+        // A network may know its own names otherwise: what nobody denies is no lie.
+        case .ownNetwork: return .privateView(finding)
+        case .impossible, .loopback, .proxy: return .unproven(finding)
+        }
+    }
+
+    /// A name that is on this machine for trusted sources, too, is no wonder there.
+    private func meaning(of address: IPAddress, _ measure: Statement?) -> AddressMeaning? {
+        let meaning = AddressMeaning(of: address)
+        let isUsual = measure?.addresses.contains(where: \.isLoopback) ?? false
+        return meaning == .loopback && isUsual ? nil : meaning
+    }
+
+    /// Addresses where nobody answers, while another one proves the name.
+    private func dead(
+        _ strangers: [(IPAddress, AddressJudgement.Standing)], _ statement: Statement,
+        _ measure: Statement?
+    ) -> Part? {
+        let proven = measure?.addresses.contains { weighing.standing(of: $0) == .proven } ?? false
+        guard proven, !strangers.isEmpty,
+            strangers.allSatisfy({ $0.1 == .unreachable || $0.1 == .mute })
+        else { return nil }
+        let finding = Finding(
+            "address_dead",
+            "\(source.label) gives \(statement.addresses.listed), where nobody answers for "
+                + "\(weighing.evidence.name)")
+        let isOld = how(statement, measure, otherwise: .rewritten) == .stale
+        return .lies(.stale, isOld ? .likely : .possible, finding)
+    }
+
+    /// Whether what is wrong was right once.
+    private func how(
+        _ statement: Statement, _ measure: Statement?, otherwise: Verdict.Hijack
+    ) -> Verdict.Hijack {
+        if statement.extendedErrors.contains(where: { StaleErrors.codes.contains($0.code) }) {
+            return .stale
+        }
+        guard let life = statement.ttlSeconds else { return otherwise }
+        let usual = Int64(measure?.ttlSeconds ?? 0)
+        let isInflated = life >= TTLRules.longSeconds && Int64(life) > usual * TTLRules.factor
+        return isInflated ? .stale : otherwise
+    }
+
+    /// Names that nobody has registered, and the source knows them.
+    private var rewriting: [Part] {
+        let asked = weighing.evidence.randomNames
+        let own = asked.filter {
+            $0.answer.source == source && $0.answer.statement?.isPositive == true
+        }
+        let proven = own.filter { probe in
+            asked.contains {
+                $0.answer.name == probe.answer.name && !$0.answer.source.isSuspect
+                    && $0.answer.statement?.isNegative == true
+            }
+        }
+        if let first = proven.first { return [rewritten(first, .certain)] }
+        // Without a measure: no public suffix answers for every name under it, at lengths of all kinds.
+        let isMeasured = asked.contains {
+            !$0.answer.source.isSuspect && $0.answer.statement != nil
+        }
+        let wild = own.filter { $0.parent == .publicSuffix }
+        guard !isMeasured, wild.count > 1, let first = wild.first else { return [] }
+        return [rewritten(first, .likely)]
+    }
+
+    private func rewritten(_ probe: RandomNameEvidence, _ confidence: Confidence) -> Part {
+        let addresses = probe.answer.statement?.addresses ?? []
+        return .lies(
+            .rewritten, confidence,
+            Finding(
+                "rewrites_nxdomain",
+                "\(source.label) gives \(addresses.listed) for \(probe.answer.name), a name made "
+                    + "up for this question"))
+    }
+}
+
+extension Confidence {
+    var rank: Int {
+        switch self {
+        case .possible: 0
+        case .likely: 1
+        case .certain: 2
+        }
+    }
+}
+
+/// What a source says of a stale answer. Source: RFC 8914 §4.4 and §4.20.
+enum StaleErrors {
+    static let codes: Set<UInt16> = [3, 19]
+}
+
+/// When a TTL is a game.
+enum TTLRules {
+    /// Because: an operator who can move a name keeps it below a day.
+    static let longSeconds: UInt32 = 86_400
+    /// Because: caches only ever shorten a TTL, so that a trusted one is a little below at most.
+    static let factor: Int64 = 4
+    /// Source: RFC 8767 §4: a cache should cap at seven days.
+    static let hugeSeconds: UInt32 = 604_800
+}

@@ -1,0 +1,138 @@
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSTrust
+internal import HTTPDNSWire
+
+/// The evidence put in order: who said what, what stands at each address, what trusted sources say.
+///
+/// Whether an address is the name's is decided by TLS alone. That an address differs from what
+/// another source gave says nothing.
+struct Weighing {
+    let evidence: Evidence
+    /// By address; all addresses that were looked at.
+    let peers: [IPAddress: PeerEvidence]
+    /// Each address that some source gave for the name, in the order first seen.
+    let addresses: [IPAddress]
+    /// What trusted sources say, all of them together, for each type that any of them answered.
+    let trusted: [RecordType: Statement]
+
+    init(_ evidence: Evidence) {
+        self.evidence = evidence
+        peers = Dictionary(
+            evidence.peers.map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
+        var addresses: [IPAddress] = []
+        var seen: Set<IPAddress> = []
+        let raced = evidence.races.flatMap { $0.first.addresses + $0.second.addresses }
+        let given = evidence.answers.flatMap { $0.statement?.addresses ?? [] }
+        for address in given + raced where seen.insert(address).inserted {
+            addresses.append(address)
+        }
+        self.addresses = addresses
+        trusted = Weighing.gathered(evidence.answers.filter { !$0.source.isSuspect })
+    }
+
+    /// Several trusted sources speak as one: what any of them gives, is given.
+    private static func gathered(_ answers: [AnswerEvidence]) -> [RecordType: Statement] {
+        var gathered: [RecordType: Statement] = [:]
+        for answer in answers {
+            guard let statement = answer.statement,
+                statement.isPositive || statement.isNegative
+            else { continue }
+            guard var known = gathered[answer.type] else {
+                gathered[answer.type] = statement
+                continue
+            }
+            if statement.isPositive, !known.isPositive {
+                known = statement
+            } else if statement.isPositive {
+                known.addresses += statement.addresses.filter { !known.addresses.contains($0) }
+                known.ttlSeconds = [known.ttlSeconds, statement.ttlSeconds].compactMap(\.self).max()
+            }
+            gathered[answer.type] = known
+        }
+        return gathered
+    }
+
+    /// What trusted sources give, both families.
+    var trustedAddresses: Set<IPAddress> { Set(trusted.values.flatMap(\.addresses)) }
+
+    /// Whether a trusted source knows an address of the name.
+    var isTrustedPositive: Bool { trusted.values.contains(where: \.isPositive) }
+
+    /// Whether a trusted source says that the name does not exist.
+    var isDenied: Bool {
+        !isTrustedPositive && trusted.values.contains { $0.code == .noSuchName }
+    }
+
+    /// Whether some address proves the name: then one that does not is somebody else's.
+    var hasProof: Bool { addresses.contains { standing(of: $0) == .proven } }
+
+    func standing(of address: IPAddress) -> AddressJudgement.Standing {
+        if AddressMeaning(of: address)?.canBeDialled == false { return .impossible }
+        guard let peer = peers[address] else { return .untried }
+        switch peer.connection {
+        case .notDialled: return .untried
+        case .failed, .timedOut: return .unreachable
+        case .connected: break
+        }
+        guard let real = peer.real else { return .untried }
+        switch real {
+        case .proven: return .proven
+        case .untrusted(let failure): return standing(of: failure)
+        case .cut(.refused): return .mute
+        case .cut, .timedOut:
+            let others = [peer.withoutName, peer.otherName].compactMap(\.self)
+            return others.contains(where: \.isSpoken) ? .filtered : .mute
+        }
+    }
+
+    /// Whether a certificate that was refused is the name's own, gone bad, or somebody else's.
+    private func standing(of failure: TrustFailure) -> AddressJudgement.Standing {
+        let covers = failure.facts.chain.first?.covers(evidence.name.text) ?? false
+        guard covers else { return failure.code == .noCertificate ? .mute : .impostor }
+        return Weighing.codesOfStrangers.contains(failure.code) ? .impostor : .badCertificate
+    }
+
+    /// Anybody can make a certificate with the name in it that fails for one of these.
+    private static let codesOfStrangers: Set<TrustFailure.Code> = [
+        .unknownIssuer, .selfSigned, .badSignature, .noPinMatched, .notACA, .pathTooLong,
+        .nameConstraint, .badCertificate, .userRootRefused, .wrongName, .malformedName,
+    ]
+
+    /// The statement of a source for a type.
+    func statement(of source: EvidenceSource, _ type: RecordType) -> Statement? {
+        evidence.answers.first { $0.source == source && $0.type == type }?.statement
+    }
+
+    /// Whether an IPv6 address is a trusted IPv4 address in the form that this network's translator,
+    /// or the well-known prefix, gives it.
+    func isTranslated(_ address: IPAddress) -> Bool {
+        guard address.family == .ipv6, let plain = trusted[.a]?.addresses else { return false }
+        let prefixes = evidence.network.translators + [NAT64Prefix.wellKnown].compactMap(\.self)
+        return prefixes.contains { prefix in
+            prefix.extract(address).map { plain.contains($0) } ?? false
+        }
+    }
+
+    /// The trust failure at an address, where there was one.
+    func failure(at address: IPAddress) -> TrustFailure? {
+        guard case .untrusted(let failure) = peers[address]?.real else { return nil }
+        return failure
+    }
+
+    /// What somebody else's certificate says of itself, for a sentence.
+    func whoAnswers(at address: IPAddress) -> String {
+        guard let failure = failure(at: address) else { return "\(address)" }
+        let leaf = failure.facts.chain.first
+        let names = leaf?.listedNames() ?? "no certificate"
+        let issuer = leaf.map { ", issued by \($0.issuer)" } ?? ""
+        return "\(address) shows a certificate for \(names)\(issuer) (\(failure.label))"
+    }
+}
+
+extension [IPAddress] {
+    /// For a sentence, a few of them.
+    var listed: String {
+        prefix(4).map(\.description).joined(separator: ", ") + (count > 4 ? ", …" : "")
+    }
+}

@@ -1,0 +1,281 @@
+public import HTTPDNSDiagnosis
+internal import HTTPDNSExchange
+internal import HTTPDNSLookup
+public import HTTPDNSNames
+internal import HTTPDNSOpenSSLTrust
+internal import HTTPDNSPlatform
+internal import HTTPDNSPublicSuffix
+public import HTTPDNSTrust
+internal import HTTPDNSWire
+
+extension Diagnosis {
+    /// Finds out what is going on with a name on this network.
+    ///
+    /// Everything goes on at the same time, inside ``DiagnosisOptions/patience``; what is not there by
+    /// then is left out, and the verdict says so. A cancelled task gets what is known by then.
+    ///
+    /// - Parameters:
+    ///   - name: the name under test.
+    ///   - options: whom to ask, and what else.
+    ///   - onEvent: told of each thing as it is found out, one at a time; must return at once.
+    /// - Throws: `TrustSetupError` when ``DiagnosisOptions/trust`` cannot be put to use.
+    public static func run(
+        _ name: HostName, options: DiagnosisOptions,
+        onEvent: @escaping @Sendable (DiagnosisEvent) -> Void = { _ in }
+    ) async throws(TrustSetupError) -> Diagnosis {
+        try await DiagnosisRun(name, options, onEvent).outcome()
+    }
+}
+
+/// One run: starts the jobs, takes in what they find, starts what follows from it, and lets the core
+/// judge at the end.
+///
+///     sources ──▶ answers ──▶ addresses ──▶ peers ──▶ verified page
+///        │                       └────────▶ pages in clear
+///        └─ made-up names, dark address, identities, portal probe, network facts
+///
+/// Each job ends by the deadline by itself; the run ends with the last one.
+private struct DiagnosisRun {
+    private let frame: RunFrame
+    private let options: DiagnosisOptions
+    private let onEvent: @Sendable (DiagnosisEvent) -> Void
+    private let verifier: OpenSSLVerifier
+    private let found: AsyncStream<Found>
+    private let continuation: AsyncStream<Found>.Continuation
+    private let clock = SystemMonotonicClock()
+
+    /// What a run has taken in so far, and what it has set off.
+    private struct Progress {
+        var evidence: Evidence
+        var open = 0
+        var met: Set<IPAddress> = []
+        var fetchedInClear: Set<IPAddress> = []
+        var hasVerifiedPage = false
+    }
+
+    init(
+        _ name: HostName, _ options: DiagnosisOptions,
+        _ onEvent: @escaping @Sendable (DiagnosisEvent) -> Void
+    ) throws(TrustSetupError) {
+        let wall: any WallSource = options.moment.map { FixedMoment(time: $0) } ?? SystemWallClock()
+        verifier = try OpenSSLVerifier(
+            policy: options.trust,
+            isPublicSuffix: { text in
+                (try? HostName(text)).map { PublicSuffix.isPublicSuffix($0) } ?? false
+            }, clock: wall)
+        self.options = options
+        self.onEvent = onEvent
+        let (stream, continuation) = AsyncStream.makeStream(of: Found.self)
+        found = stream
+        self.continuation = continuation
+        let start = clock.now()
+        let patience = max(options.patience.wholeMilliseconds, 0)
+        frame = RunFrame(
+            name: name, options: options, start: start,
+            answersEnd: start.adding(milliseconds: patience / 10 * 6),
+            end: start.adding(milliseconds: patience),
+            randomNames: RandomNames.make(for: name), tell: { continuation.yield($0) })
+    }
+
+    func outcome() async -> Diagnosis {
+        let now = options.moment ?? SystemWallClock().now()
+        var progress = Progress(evidence: Evidence(name: frame.name, now: now))
+        progress.evidence.registrableDomain = PublicSuffix.registrableDomain(of: frame.name)
+        progress.evidence.skipped = skipped
+        if options.probe != nil { progress.evidence.expectedProbe = options.probeExpectation }
+        let sources = RunSources(options)
+        progress.evidence.sources = sources.all
+        progress.evidence.network.nameservers = sources.nameservers
+        onEvent(.started(sources.all))
+        await withTaskGroup(of: Void.self) { group in
+            for job in sources.jobs(frame) + besides { start(job, &group, &progress) }
+            guard progress.open > 0 else { return }
+            for await found in found {
+                take(found, &group, &progress)
+                if progress.open == 0 { break }
+            }
+            // A cancelled run does not wait for what is under way.
+            group.cancelAll()
+        }
+        if Task.isCancelled { progress.evidence.unfinished.append("the run was cancelled") }
+        let took = clock.now().milliseconds(since: frame.start)
+        progress.evidence.tookMilliseconds = took
+        let judgement = Judgement(of: progress.evidence)
+        onEvent(.judged(judgement))
+        return Diagnosis(evidence: progress.evidence, judgement: judgement)
+    }
+
+    private typealias Job = @Sendable () async -> Void
+
+    private func start(
+        _ job: @escaping Job, _ group: inout TaskGroup<Void>, _ progress: inout Progress
+    ) {
+        progress.open += 1
+        group.addTask { [continuation] in
+            await job()
+            continuation.yield(.ended)
+        }
+    }
+
+    // MARK: What follows
+
+    private func take(
+        _ found: Found, _ group: inout TaskGroup<Void>, _ progress: inout Progress
+    ) {
+        switch found {
+        case .ended: progress.open -= 1
+        case .answer(let answer):
+            progress.evidence.answers.append(answer)
+            onEvent(.answered(answer))
+            follow(answer.statement?.addresses ?? [], of: answer.source, &group, &progress)
+        case .race(let race):
+            progress.evidence.races.append(race)
+            onEvent(.raced(race))
+            let addresses = race.first.addresses + race.second.addresses
+            follow(addresses, of: race.source, &group, &progress)
+        case .random(let probe):
+            progress.evidence.randomNames.append(probe)
+            onEvent(.asked(probe))
+        case .dark(let dark):
+            progress.evidence.dark = dark
+            onEvent(.listened(dark))
+        case .identity(let identity):
+            progress.evidence.identities.append(identity)
+            onEvent(.identified(identity))
+        case .routes(let hasIPv4, let hasIPv6):
+            progress.evidence.network.hasIPv4Route = hasIPv4
+            progress.evidence.network.hasIPv6Route = hasIPv6
+        case .translators(let prefixes): progress.evidence.network.translators = prefixes
+        case .fetch(let fetch):
+            progress.evidence.fetches.append(fetch)
+            onEvent(.fetched(fetch))
+        case .peer(let peer):
+            progress.evidence.peers.append(peer)
+            onEvent(.met(peer))
+            if peer.real?.isProven == true, options.fetches, !progress.hasVerifiedPage {
+                progress.hasVerifiedPage = true
+                start(page(.verified, at: peer.address), &group, &progress)
+            }
+        }
+    }
+
+    /// Meets each address once, and asks the first of each source for its page in clear.
+    private func follow(
+        _ addresses: [IPAddress], of source: EvidenceSource, _ group: inout TaskGroup<Void>,
+        _ progress: inout Progress
+    ) {
+        for address in addresses where progress.met.insert(address).inserted {
+            if progress.met.count > DiagnosisRun.mostPeers {
+                progress.evidence.unfinished.append(
+                    "\(address) was not tried: there are too many")
+                continue
+            }
+            if let reason = reasonAgainst(address) {
+                take(
+                    .peer(
+                        PeerEvidence(
+                            address: address, port: options.securePort,
+                            connection: .notDialled(reason))), &group, &progress)
+                continue
+            }
+            start(meeting(address), &group, &progress)
+        }
+        guard options.fetches, let first = addresses.first, reasonAgainst(first) == nil,
+            progress.fetchedInClear.count < DiagnosisRun.mostPages,
+            progress.fetchedInClear.insert(first).inserted
+        else { return }
+        start(page(source.isSuspect ? .plain : .reference, at: first), &group, &progress)
+    }
+
+    private func reasonAgainst(_ address: IPAddress) -> String? {
+        if let meaning = AddressMeaning(of: address), !meaning.canBeDialled {
+            return meaning.words
+        }
+        guard options.staysOnLoopback, !address.isLoopback else { return nil }
+        return "this run stays on loopback"
+    }
+
+    private func meeting(_ address: IPAddress) -> Job {
+        let now = clock.now()
+        let left = frame.end.millisecondsLeft(from: now)
+        // The second and third handshakes need time, too.
+        let firstEnd = now.adding(milliseconds: left / 10 * 6)
+        let probing = PeerProbing(
+            verifier: verifier, name: frame.name,
+            otherName: options.otherServerName ?? RandomNames.otherServer, port: options.securePort,
+            firstEnd: firstEnd, end: frame.end)
+        return { [frame] in
+            await RunFrame.offPool {
+                let begun = SystemMonotonicClock().now()
+                var peer = probing.meet(address)
+                peer.seen = frame.sighting(since: begun)
+                frame.tell(.peer(peer))
+            }
+        }
+    }
+
+    // MARK: Pages
+
+    private var pages: PageFetching {
+        PageFetching(transport: SharedTransport.transport, verifier: verifier, deadline: frame.end)
+    }
+
+    private func page(_ purpose: FetchEvidence.Purpose, at address: IPAddress) -> Job {
+        let isSecure = purpose == .verified
+        let origin = Origin(
+            scheme: isSecure ? .https : .http, host: .name(frame.name),
+            port: isSecure ? options.securePort : options.plainPort)
+        return fetch(purpose, HTTPURL(origin: origin, target: "/"), [address])
+    }
+
+    private func fetch(
+        _ purpose: FetchEvidence.Purpose, _ url: HTTPURL, _ addresses: [IPAddress]
+    ) -> Job {
+        { [frame, pages] in
+            let begun = SystemMonotonicClock().now()
+            let result = await pages.page(of: url, at: addresses)
+            frame.tell(
+                .fetch(
+                    FetchEvidence(
+                        purpose: purpose, address: addresses.first, url: url.description,
+                        result: result, seen: frame.sighting(since: begun))))
+        }
+    }
+
+    // MARK: Besides
+
+    private var besides: [Job] {
+        var jobs: [Job] = [BesidesJobs.network(frame)]
+        if let dark = options.darkAddress { jobs.append(BesidesJobs.dark(frame, dark)) }
+        if options.findsTranslators { jobs.append(BesidesJobs.translators(frame)) }
+        if let probe = options.probe {
+            jobs.append { [frame] in
+                let addresses = await BesidesJobs.addresses(of: probe.origin.host, frame)
+                await fetch(.portalProbe, probe, addresses)()
+            }
+        }
+        return jobs
+    }
+
+    private var skipped: [String] {
+        var list: [String] = []
+        if options.probe == nil { list.append("captive portals: no probe URL") }
+        if options.darkAddress == nil { list.append("interception of port 53: no dark address") }
+        if !options.asksIdentity { list.append("who the name servers say they are") }
+        if !options.findsTranslators { list.append("how this network translates IPv4 (NAT64)") }
+        if !options.fetches { list.append("pages in clear and over TLS") }
+        return list
+    }
+
+    /// Because: a name with more has a content network behind it, and all of it is alike.
+    private static let mostPeers = 16
+    /// Because: one for each kind of answer; more are alike.
+    private static let mostPages = 4
+}
+
+/// What certificates are judged at.
+private struct FixedMoment: WallSource {
+    let time: WallTime
+
+    func now() -> WallTime { time }
+}

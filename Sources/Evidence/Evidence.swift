@@ -1,1 +1,0 @@
-// Gathers what Diagnosis judges.

@@ -1,0 +1,288 @@
+internal import HTTPDNSDatagram
+internal import HTTPDNSDiagnosis
+internal import HTTPDNSLookup
+internal import HTTPDNSNames
+internal import HTTPDNSPlatform
+internal import HTTPDNSStatic
+internal import HTTPDNSSystem
+internal import HTTPDNSWire
+
+/// One thing that a job of a run found out.
+enum Found: Sendable {
+    case answer(AnswerEvidence)
+    case race(RaceEvidence)
+    case random(RandomNameEvidence)
+    case dark(DarkEvidence)
+    case identity(IdentityEvidence)
+    case peer(PeerEvidence)
+    case fetch(FetchEvidence)
+    case routes(hasIPv4: Bool, hasIPv6: Bool)
+    case translators([NAT64Prefix])
+    /// A job has ended.
+    case ended
+}
+
+/// What the jobs of one run have in common.
+struct RunFrame: Sendable {
+    let name: HostName
+    let options: DiagnosisOptions
+    let start: Monotonic
+    /// When answers must be there, so that what they give can still be looked at.
+    let answersEnd: Monotonic
+    let end: Monotonic
+    let randomNames: [(parent: RandomNameEvidence.Parent, name: HostName)]
+    let tell: @Sendable (Found) -> Void
+
+    func sighting(since begun: Monotonic) -> Sighting {
+        let now = SystemMonotonicClock().now()
+        return Sighting(
+            atMilliseconds: now.milliseconds(since: start),
+            tookMilliseconds: now.milliseconds(since: begun))
+    }
+
+    /// Runs what blocks on a thread of its own.
+    static func offPool(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isStarted = DetachedThread.start(named: "httpdns-diagnose") {
+                body()
+                continuation.resume()
+            }
+            if !isStarted {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+}
+
+/// Asks one source about the name, and about names made up.
+struct SourceAsking: Sendable {
+    let frame: RunFrame
+    let source: EvidenceSource
+
+    private var types: [RecordType] { [.a, .aaaa] }
+
+    // MARK: Back-ends
+
+    /// Asks a back-end; `probes` says whether made-up names are asked for, too.
+    func ask(_ backend: any ResolverBackend, randomNames: Int = .max) async {
+        await withTaskGroup(of: Void.self) { group in
+            for type in types where backend.supportedTypes?.contains(type) ?? true {
+                group.addTask {
+                    frame.tell(.answer(await answer(backend, frame.name, type)))
+                }
+            }
+            for probe in frame.randomNames.prefix(randomNames) {
+                group.addTask {
+                    let answer = await answer(backend, probe.name, .a)
+                    frame.tell(.random(RandomNameEvidence(parent: probe.parent, answer: answer)))
+                }
+            }
+            if let whoami = frame.options.whoami, source.transport != .system {
+                group.addTask { await identify(backend, whoami) }
+            }
+        }
+    }
+
+    private func answer(
+        _ backend: any ResolverBackend, _ name: HostName, _ type: RecordType
+    ) async -> AnswerEvidence {
+        let begun = SystemMonotonicClock().now()
+        let result: Result<Statement, QueryFailure>
+        do throws(QueryFailure) {
+            let said = try await backend.ask(
+                Question(name: name, type: type), deadline: frame.answersEnd)
+            result = .success(Statement(said))
+        } catch { result = .failure(error) }
+        return AnswerEvidence(
+            source: source, name: name, type: type, result: result,
+            seen: frame.sighting(since: begun))
+    }
+
+    /// Whom a service sees asking: it answers by an address or a text.
+    private func identify(_ backend: any ResolverBackend, _ whoami: HostName) async {
+        let begun = SystemMonotonicClock().now()
+        var texts: [String] = []
+        for type in [RecordType.a, .txt] where backend.supportedTypes?.contains(type) ?? true {
+            let said = try? await backend.ask(
+                Question(name: whoami, type: type), deadline: frame.answersEnd)
+            for record in (said?.answers ?? []).prefix(4) {
+                switch record.data {
+                case .address(let address): texts.append("\(address)")
+                case .txt(let strings):
+                    texts += strings.map { String(decoding: $0, as: UTF8.self) }
+                default: break
+                }
+            }
+        }
+        frame.tell(
+            .identity(
+                IdentityEvidence(
+                    source: source, probe: whoami.text, texts: texts,
+                    seen: frame.sighting(since: begun))))
+    }
+
+    // MARK: The hosts file
+
+    /// Nobody is asked: the file has the name or not.
+    func read(hostsFile path: String) {
+        let text = SmallFile.read(path, atMost: SourceAsking.mostHostsOctets) ?? []
+        let table = HostsFile.parseTolerantly(String(decoding: text, as: UTF8.self)).file.table
+        let all = table[frame.name] ?? []
+        for (type, family) in [(RecordType.a, IPAddress.Family.ipv4), (.aaaa, .ipv6)] {
+            let addresses = all.filter { $0.family == family }
+            frame.tell(
+                .answer(
+                    AnswerEvidence(
+                        source: source, name: frame.name, type: type,
+                        result: addresses.isEmpty
+                            ? .failure(.notCovered) : .success(Statement(addresses: addresses)))))
+        }
+    }
+
+    /// Because: lists of blocked hosts have some megabytes.
+    private static let mostHostsOctets = 16 << 20
+
+    // MARK: Name servers
+
+    /// Everything that goes to one server over UDP. Blocks.
+    func askDatagrams(_ server: Endpoint) {
+        var items: [(ask: Ask, question: PlainQuestion)] = []
+        let add = { (ask: Ask, question: PlainQuestion?) in
+            if let question { items.append((ask, question)) }
+        }
+        for type in types { add(.name(type), PlainQuestion(frame.name, type)) }
+        for (place, probe) in frame.randomNames.enumerated() {
+            add(.random(place), PlainQuestion(probe.name, .a))
+        }
+        if frame.options.asksIdentity {
+            for probe in ["id.server", "version.bind"] {
+                add(
+                    .identity(probe),
+                    WireName(text: probe).flatMap { PlainQuestion($0, .txt, recordClass: 3) })
+            }
+        }
+        if let whoami = frame.options.whoami {
+            add(.whoami(whoami), PlainQuestion(whoami, .a))
+            add(.whoami(whoami), PlainQuestion(whoami, .txt))
+        }
+        let begun = SystemMonotonicClock().now()
+        var firsts: [Int: Statement] = [:]
+        DatagramAsking(
+            server: server, questions: items.map(\.question),
+            listeningMilliseconds: frame.options.listening.wholeMilliseconds,
+            deadline: frame.answersEnd
+        ).run { place, reply in
+            guard items.indices.contains(place) else { return }
+            let (ask, question) = items[place]
+            note(reply, to: ask, question, place, begun, &firsts)
+        }
+    }
+
+    private enum Ask {
+        case name(RecordType)
+        /// By the place in ``RunFrame/randomNames``.
+        case random(Int)
+        case identity(String)
+        case whoami(HostName)
+    }
+
+    private func note(
+        _ reply: DatagramAsking.Reply, to ask: Ask, _ question: PlainQuestion, _ place: Int,
+        _ begun: Monotonic, _ firsts: inout [Int: Statement]
+    ) {
+        switch ask {
+        case .identity(let probe): noteIdentity(reply, probe, question, begun)
+        case .whoami(let name): noteIdentity(reply, name.text, question, begun)
+        case .random(let index):
+            guard frame.randomNames.indices.contains(index) else { return }
+            if case .further = reply { return }
+            let probe = frame.randomNames[index]
+            let answer = evidence(reply, probe.name, .a, question, begun)
+            frame.tell(.random(RandomNameEvidence(parent: probe.parent, answer: answer)))
+        case .name(let type):
+            let answer = evidence(reply, frame.name, type, question, begun)
+            guard case .further(_, let apart) = reply else {
+                firsts[place] = answer.statement
+                frame.tell(.answer(answer))
+                return
+            }
+            guard let first = firsts[place], let second = answer.statement,
+                SourceAsking.differs(first, second)
+            else { return }
+            frame.tell(
+                .race(
+                    RaceEvidence(
+                        source: source, type: type, first: first, second: second,
+                        millisecondsApart: apart, seen: answer.seen)))
+        }
+    }
+
+    /// TTLs, and the order of addresses, may differ in honest repeats.
+    private static func differs(_ first: Statement, _ second: Statement) -> Bool {
+        first.code != second.code || Set(first.addresses) != Set(second.addresses)
+            || first.aliases != second.aliases
+    }
+
+    private func evidence(
+        _ reply: DatagramAsking.Reply, _ name: HostName, _ type: RecordType,
+        _ question: PlainQuestion, _ begun: Monotonic
+    ) -> AnswerEvidence {
+        var raw: [UInt8]?
+        let result: Result<Statement, QueryFailure>
+        switch reply {
+        case .first(let octets), .further(let octets, _):
+            raw = frame.options.keepsRaw ? octets : nil
+            result = question.statement(octets, about: name, from: source.label)
+        case .failed(let word): result = .failure(.unreachable(word))
+        case .silent(let tries): result = .failure(.timedOut(tries: tries))
+        }
+        return AnswerEvidence(
+            source: source, name: name, type: type, result: result,
+            seen: frame.sighting(since: begun), raw: raw)
+    }
+
+    private func noteIdentity(
+        _ reply: DatagramAsking.Reply, _ probe: String, _ question: PlainQuestion,
+        _ begun: Monotonic
+    ) {
+        var texts: [String] = []
+        if case .first(let octets) = reply {
+            texts = question.texts(octets)
+            if question.type == .a, let message = try? Message(decoding: octets) {
+                texts = message.answers.prefix(4).compactMap {
+                    if case .address(let address) = $0.data { "\(address)" } else { nil }
+                }
+            }
+        }
+        frame.tell(
+            .identity(
+                IdentityEvidence(
+                    source: source, probe: probe, texts: texts,
+                    seen: frame.sighting(since: begun))))
+    }
+
+    /// One question over TCP. Blocks.
+    func askStream(_ server: Endpoint, _ type: RecordType) {
+        guard let question = PlainQuestion(frame.name, type) else { return }
+        let begun = SystemMonotonicClock().now()
+        let asking = StreamAsking(server: server, question: question, deadline: frame.answersEnd)
+        var raw: [UInt8]?
+        let result: Result<Statement, QueryFailure>
+        do throws(StreamAsking.Failure) {
+            let reply = try asking.reply()
+            raw = frame.options.keepsRaw ? reply : nil
+            result = question.statement(reply, about: frame.name, from: source.label)
+        } catch {
+            switch error {
+            case .network(let word): result = .failure(.unreachable(word))
+            case .silent: result = .failure(.timedOut(tries: 1))
+            }
+        }
+        frame.tell(
+            .answer(
+                AnswerEvidence(
+                    source: source, name: frame.name, type: type, result: result,
+                    seen: frame.sighting(since: begun), raw: raw)))
+    }
+}

@@ -1,0 +1,87 @@
+internal import HTTPDNSDiagnosis
+internal import HTTPDNSNames
+internal import HTTPDNSOpenSSLTrust
+internal import HTTPDNSPlatform
+internal import HTTPDNSTrust
+
+/// Meets one address: connects, lets it prove the name, and where it does not, tries without the name
+/// and with another one. Sends no request. Blocks its thread.
+struct PeerProbing: Sendable {
+    let verifier: OpenSSLVerifier
+    let name: HostName
+    let otherName: HostName
+    let port: Port
+    /// For the first handshake.
+    let firstEnd: Monotonic
+    /// For all of it.
+    let end: Monotonic
+
+    /// What is at `address`; `at` and `took` are left to the caller.
+    func meet(_ address: IPAddress) -> PeerEvidence {
+        let endpoint = Endpoint(address: address, port: port)
+        var peer = PeerEvidence(address: address, port: port, connection: .connected)
+        switch handshake(endpoint, host: .name(name), sendsName: true, by: firstEnd) {
+        case .connection(let failure):
+            peer.connection = failure
+            return peer
+        case .handshake(let handshake): peer.real = handshake
+        }
+        guard peer.real?.isProven != true else { return peer }
+        // Beside each other: both may have to wait for the end.
+        let other = Locked<Outcome?>(nil)
+        let done = ConditionLocked<[Bool]>([])
+        let isStarted = DetachedThread.start(named: "httpdns-diagnose") {
+            let outcome = handshake(endpoint, host: .name(otherName), sendsName: true, by: end)
+            other.withLock { $0 = outcome }
+            done.withLockSignalling { $0 = [true] }
+        }
+        peer.withoutName = handshake(endpoint, host: .name(name), sendsName: false, by: end).spoken
+        if isStarted {
+            _ = done.waitAndTake({ taken, _ in taken }, until: { _ in nil })
+        } else {
+            let outcome = handshake(endpoint, host: .name(otherName), sendsName: true, by: end)
+            other.withLock { $0 = outcome }
+        }
+        peer.otherName = other.withLock { $0 }?.spoken
+        return peer
+    }
+
+    private enum Outcome: Sendable {
+        case connection(PeerEvidence.Connection)
+        case handshake(Handshake)
+
+        var spoken: Handshake? { if case .handshake(let it) = self { it } else { nil } }
+    }
+
+    private func handshake(
+        _ endpoint: Endpoint, host: Host, sendsName: Bool, by end: Monotonic
+    ) -> Outcome {
+        let probe = TLSProbe(verifier: verifier)
+        do throws(TLSProbe.Failure) {
+            let success = try probe.connect(
+                to: endpoint, host: host, sendsName: sendsName, by: end)
+            return .handshake(.proven(chain: success.peer.chain, version: success.version))
+        } catch {
+            return PeerProbing.outcome(of: error)
+        }
+    }
+
+    private static func outcome(of failure: TLSProbe.Failure) -> Outcome {
+        switch failure {
+        case .unreachable(_, let reason): .connection(.failed(reason))
+        case .timedOut(_, let what):
+            what == "connection" ? .connection(.timedOut) : .handshake(.timedOut)
+        case .untrusted(let failure): .handshake(.untrusted(failure))
+        case .handshake(_, let text): .handshake(.cut(cut(text)))
+        case .unexpected(let text): .handshake(.cut(.refused(text)))
+        }
+    }
+
+    /// By the words of ``TLSProbe`` and of OpenSSL.
+    private static func cut(_ text: String) -> Handshake.Cut {
+        if text.contains("the peer closed the connection") || text.contains("reset") {
+            return .reset
+        }
+        return text.contains("unexpected eof") ? .closed : .refused(text)
+    }
+}

@@ -1,0 +1,261 @@
+internal import HTTPDNSExchange
+internal import HTTPDNSJSON
+internal import HTTPDNSNames
+internal import HTTPDNSRules
+
+/// Reads `then`.
+struct ActionReader {
+    /// Ends with `/`, or is empty.
+    let directory: String
+    let recordings: RuleFile.Recordings
+
+    private static let words = ["resolve", "block", "offline"]
+    private static let known = [
+        "pass", "block", "stub", "map", "addresses", "setHeaders", "removeHeaders", "addCookies",
+        "record", "replay",
+    ]
+
+    /// One action or several, in order.
+    func actions(_ node: Node) throws(RuleFileFault) -> [RuleAction] {
+        let nodes = try node.oneOrMore()
+        var actions: [RuleAction] = []
+        for (place, one) in nodes.enumerated() {
+            if let last = actions.last, last.decides, place > 0 {
+                throw one.fault("nothing comes after \"\(last)\": it decides; put this before it")
+            }
+            actions += try action(one)
+        }
+        return actions
+    }
+
+    private func action(_ node: Node) throws(RuleFileFault) -> [RuleAction] {
+        if let word = node.json.string {
+            switch word {
+            case "resolve": return [.resolve]
+            case "block": return [.block]
+            case "offline": return [.offline]
+            default:
+                if Self.known.contains(word) {
+                    throw node.fault("\"\(word)\" needs a value: {\"\(word)\": …}")
+                }
+                throw node.unknown(word, Self.words + Self.known)
+            }
+        }
+        guard node.json.members != nil else {
+            throw node.expected("an action, such as \"block\" or {\"stub\": {…}},")
+        }
+        let members = try node.members(Self.known)
+        guard members.count == 1, let (name, value) = members.first else {
+            throw node.fault("one action in each object; several stand in an array, in order")
+        }
+        return [try action(name, value)]
+    }
+
+    private func action(_ name: String, _ node: Node) throws(RuleFileFault) -> RuleAction {
+        switch name {
+        case "pass": return .pass(because: try node.string())
+        case "block": return .block(try Self.error(node))
+        case "stub": return .stub(try StubReader(directory: directory).stub(node))
+        case "map": return .map(try Self.mapping(node))
+        case "addresses": return .addresses(try Self.addresses(node))
+        case "setHeaders":
+            let pairs = try Self.texts(node)
+            return .setFields(
+                try node.making { () throws(RuleFault) in try RuleFields.checked(pairs) })
+        case "removeHeaders": return .removeFields(try Self.strings(node))
+        case "addCookies": return .addCookies(try Self.cookies(node))
+        case "record":
+            let path = try path(node)
+            return .record(
+                try node.making { () throws(RuleFault) in try recordings.record(path) })
+        default: return try replay(node)
+        }
+    }
+
+    private func replay(_ node: Node) throws(RuleFileFault) -> RuleAction {
+        guard node.json.members != nil else { return .replay(try library(node)) }
+        let members = try node.members(["file", "otherwise"])
+        guard let file = members["file"] else {
+            throw node.fault("\"file\" is missing: where the recorded exchanges are")
+        }
+        var otherwise = RuleAction.Unrecorded.refuse
+        if let member = members["otherwise"] { otherwise = try member.choice() }
+        return .replay(try library(file), otherwise: otherwise)
+    }
+
+    private func library(_ node: Node) throws(RuleFileFault) -> FixtureLibrary {
+        let path = try path(node)
+        return try node.making { () throws(RuleFault) in try recordings.read(path) }
+    }
+
+    private func path(_ node: Node) throws(RuleFileFault) -> String {
+        try FilePath.read(node, in: directory)
+    }
+
+    static func error(_ node: Node) throws(RuleFileFault) -> RuleError {
+        .network(try node.choice(NetworkFault.self))
+    }
+
+    /// `https://staging.example.com:8443`, or the parts that change.
+    private static func mapping(_ node: Node) throws(RuleFileFault) -> OriginMapping {
+        if let text = node.json.string {
+            let url: HTTPURL
+            do throws(URLFault) { url = try HTTPURL(text, toASCII: HostText.toASCII) } catch {
+                throw node.fault(
+                    "\"\(HostText.plain(text))\" is no origin, such as "
+                        + "\"https://staging.example.com:8443\": \(error)")
+            }
+            guard url.target == "/", url.userinfo == nil, url.fragment == nil else {
+                throw node.fault(
+                    "\"\(HostText.plain(text))\": only scheme, host and port can be mapped")
+            }
+            return OriginMapping(
+                scheme: url.origin.scheme, host: url.origin.host, port: url.origin.port)
+        }
+        let members = try node.members(["scheme", "host", "port"])
+        guard !members.isEmpty else { throw node.fault("scheme, host or port is expected") }
+        var mapping = OriginMapping()
+        if let scheme = members["scheme"] {
+            let word = try scheme.string()
+            mapping.scheme = Scheme(rawValue: word)
+            if mapping.scheme == nil { throw scheme.unknown(word, ["http", "https"]) }
+        }
+        if let host = members["host"] {
+            let text = try host.string()
+            mapping.host = try host.making { () throws(RuleFault) in try HostText.host(text) }
+        }
+        if let port = members["port"] { mapping.port = Port(UInt16(try port.integer(1...65_535))) }
+        return mapping
+    }
+
+    private static func addresses(_ node: Node) throws(RuleFileFault) -> [IPAddress] {
+        var addresses: [IPAddress] = []
+        for one in try node.oneOrMore() {
+            let text = try one.string()
+            guard let address = try? IPAddress(text) else {
+                throw one.fault("\"\(HostText.plain(text))\" is no address")
+            }
+            addresses.append(address)
+        }
+        return addresses
+    }
+
+    private static func cookies(_ node: Node) throws(RuleFileFault) -> [RuleCookie] {
+        var cookies: [RuleCookie] = []
+        for (name, value, _) in try node.pairs() {
+            let text = try value.string()
+            cookies.append(
+                try value.making { () throws(RuleFault) in try RuleCookie(name, text) })
+        }
+        return cookies
+    }
+
+    private static func strings(_ node: Node) throws(RuleFileFault) -> [String] {
+        var strings: [String] = []
+        for one in try node.oneOrMore() { strings.append(try one.string()) }
+        return strings
+    }
+
+    /// Fields: a name has one value or several.
+    static func texts(_ node: Node) throws(RuleFileFault) -> [(String, String)] {
+        var texts: [(String, String)] = []
+        for (name, value, _) in try node.pairs() {
+            for one in try value.oneOrMore() { texts.append((name, try one.string())) }
+        }
+        return texts
+    }
+}
+
+/// Paths in a file of rules.
+enum FilePath {
+    static func read(_ node: Node, in directory: String) throws(RuleFileFault) -> String {
+        let path = try node.string()
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw node.fault("a path is expected")
+        }
+        return path.hasPrefix("/") ? path : directory + path
+    }
+}
+
+/// Reads stubs.
+struct StubReader {
+    let directory: String
+
+    private static let known = [
+        "status", "headers", "text", "json", "base64", "file", "latency", "octetsPerSecond",
+        "failAfter", "failWith",
+    ]
+
+    func stub(_ node: Node) throws(RuleFileFault) -> Stub {
+        if node.json.array != nil { return Stub(try responses(node)) }
+        guard let names = node.json.members?.map(\.name), names.contains("answers") else {
+            return Stub(try response(node))
+        }
+        let members = try node.members(["answers", "afterLast"])
+        var after = Stub.AfterLast.stay
+        if let member = members["afterLast"] { after = try member.choice() }
+        guard let answers = members["answers"] else { throw node.fault("no answers") }
+        return Stub(try responses(answers), after: after)
+    }
+
+    private func responses(_ node: Node) throws(RuleFileFault) -> [StubResponse] {
+        var responses: [StubResponse] = []
+        for one in try node.list() { responses.append(try response(one)) }
+        guard !responses.isEmpty else { throw node.fault("at least one answer is expected") }
+        return responses
+    }
+
+    private func response(_ node: Node) throws(RuleFileFault) -> StubResponse {
+        let members = try node.members(Self.known)
+        var stub = StubResponse()
+        if let status = members["status"] { stub.status = try status.integer(200...599) }
+        if let headers = members["headers"] {
+            for (name, value) in try ActionReader.texts(headers) {
+                do throws(FieldError) { try stub.fields.append(name, value) } catch {
+                    throw headers.fault("\(error)")
+                }
+            }
+        }
+        try readBody(members, node, &stub)
+        if let latency = members["latency"] { stub.latency = try latency.duration() }
+        if let rate = members["octetsPerSecond"] {
+            stub.octetsPerSecond = try rate.integer(1...1_000_000_000_000)
+        }
+        if let after = members["failAfter"] {
+            stub.failure = StubResponse.Failure(afterOctets: try after.integer(0...Int.max))
+        }
+        if let error = members["failWith"] {
+            stub.failure = StubResponse.Failure(
+                afterOctets: stub.failure?.afterOctets ?? 0, try ActionReader.error(error))
+        }
+        return stub
+    }
+
+    private func readBody(
+        _ members: [String: Node], _ node: Node, _ stub: inout StubResponse
+    ) throws(RuleFileFault) {
+        let bodies = ["text", "json", "base64", "file"].filter { members[$0] != nil }
+        guard bodies.count <= 1 else {
+            throw node.fault("one body: \(bodies.joined(separator: " or "))")
+        }
+        guard let name = bodies.first, let body = members[name] else { return }
+        var type: String?
+        switch name {
+        case "text":
+            stub.body = .octets(Array(try body.string().utf8))
+            type = "text/plain; charset=utf-8"
+        case "json":
+            stub.body = .octets(body.jsonText())
+            type = "application/json"
+        case "base64":
+            guard let octets = Base64.decoded(try body.string()) else {
+                throw body.fault("this is no base64 (RFC 4648 §4, padded)")
+            }
+            stub.body = .octets(octets)
+        default: stub.body = .file(try FilePath.read(body, in: directory))
+        }
+        if let type, !stub.fields.contains("Content-Type") {
+            try? stub.fields.set("Content-Type", type)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+public import HTTPDNSExchange
+internal import HTTPDNSNames
+
+/// An exchange that took place: what was asked, and what was answered.
+public struct Fixture: Sendable, Hashable {
+    public var method: HTTPMethod
+    public var url: HTTPURL
+    /// Nil: not known, so that any body fits.
+    public var requestBody: [UInt8]?
+    /// 100...999
+    public var status: Int
+    public var fields: HTTPFields
+    /// As it was delivered, after decoding.
+    public var body: [UInt8]
+
+    /// A recorded exchange.
+    public init(
+        _ method: HTTPMethod = .get, _ url: HTTPURL, requestBody: [UInt8]? = nil, status: Int = 200,
+        fields: HTTPFields = HTTPFields(), body: [UInt8] = []
+    ) {
+        self.method = method
+        self.url = url
+        self.requestBody = requestBody
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    /// The answer as a stub plays it. Fields that spoke of the octets on the wire stay behind: the
+    /// body is decoded.
+    package var stub: StubResponse {
+        var fields = fields
+        for name in ["Content-Encoding", "Content-Length", "Transfer-Encoding", "Connection"] {
+            fields.remove(name)
+        }
+        return StubResponse(status: status, fields: fields, body: .octets(body))
+    }
+}
+
+/// Recorded exchanges to answer from.
+///
+/// A request fits an exchange of its method and URL (the fragment aside), and of its body where
+/// both are known. Of several that fit, each answers once, in the order they were recorded, and the
+/// last one answers the rest.
+public struct FixtureLibrary: Sendable {
+    /// Where they are from, in messages.
+    public let label: String
+    public let fixtures: [Fixture]
+    private let places: [Key: [Int]]
+
+    package struct Key: Sendable, Hashable {
+        let method: HTTPMethod
+        let line: String
+
+        init(_ method: HTTPMethod, _ url: HTTPURL) {
+            self.method = method
+            line = url.origin.description + url.target
+        }
+    }
+
+    /// Takes exchanges in the order they took place.
+    public init(_ fixtures: [Fixture], label: String = "recorded exchanges") {
+        self.label = label
+        self.fixtures = fixtures
+        places = Dictionary(
+            grouping: fixtures.indices, by: { Key(fixtures[$0].method, fixtures[$0].url) })
+    }
+
+    /// The exchange that answers, when so many of its kind were answered before.
+    func answer(to request: RuledRequest, before count: Int) -> Fixture? {
+        let fitting = (places[Key(request.method, request.url)] ?? []).filter { place in
+            guard let recorded = fixtures[place].requestBody, let body = request.body else {
+                return true
+            }
+            return recorded == body
+        }
+        guard !fitting.isEmpty else { return nil }
+        return fixtures[fitting[min(count, fitting.count - 1)]]
+    }
+
+    /// The recorded exchanges that come nearest, and why they do not fit, at most three.
+    func nearest(to request: RuledRequest) -> [String] {
+        var seen: Set<Key> = []
+        let ranked = fixtures.compactMap { fixture -> (Int, String)? in
+            guard seen.insert(Key(fixture.method, fixture.url)).inserted else { return nil }
+            var differences: [String] = []
+            if fixture.url.origin != request.url.origin { differences.append("origin") }
+            if fixture.url.path != request.url.path { differences.append("path") }
+            if fixture.method != request.method { differences.append("method") }
+            if fixture.url.target != request.url.target, fixture.url.path == request.url.path {
+                differences.append("query")
+            }
+            if differences.isEmpty { differences.append("body") }
+            let weight = differences.reduce(0) { $0 + (FixtureLibrary.weights[$1] ?? 1) }
+            let line = RuleText.plain(
+                "\(fixture.method) \(fixture.url.origin)\(fixture.url.target)")
+            return (weight, "\(line) (differs: \(differences.joined(separator: ", ")))")
+        }
+        return ranked.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.prefix(3).map(\.1)
+    }
+
+    /// Because: another host is farther away than another path, and that than another query.
+    private static let weights = ["origin": 4, "path": 3, "method": 2, "query": 1, "body": 1]
+}
+
+/// Takes exchanges as they end.
+public struct FixtureRecorder: Sendable {
+    /// Where they go, in messages.
+    public let label: String
+    /// Called when a response has come to its end, on any thread; must return at once.
+    public let keep: @Sendable (Fixture) -> Void
+
+    /// - Parameter keep: called on any thread.
+    public init(_ label: String, keep: @escaping @Sendable (Fixture) -> Void) {
+        self.label = label
+        self.keep = keep
+    }
+}

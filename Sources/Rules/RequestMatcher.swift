@@ -1,0 +1,208 @@
+public import HTTPDNSExchange
+public import HTTPDNSNames
+
+/// Which requests a rule is for. A value; it reads nothing but the request.
+///
+///     try RequestMatcher.host("**.example.com") && .path("/v1/**") && !.method(.get)
+public struct RequestMatcher: Sendable, CustomStringConvertible {
+    indirect enum Form: Sendable {
+        case any
+        case scheme(Scheme)
+        case host(HostPattern)
+        case port(Port)
+        case path(TextPattern)
+        case pathExtension([String])
+        case query(String, TextPattern)
+        case method([HTTPMethod])
+        case field(String, TextPattern)
+        case body(String, @Sendable ([UInt8]) -> Bool)
+        case custom(String, @Sendable (RuledRequest) -> Bool)
+        case all([RequestMatcher])
+        case either([RequestMatcher])
+        case not(RequestMatcher)
+    }
+
+    let form: Form
+
+    init(_ form: Form) { self.form = form }
+
+    /// Every request.
+    public static let any = RequestMatcher(.any)
+
+    /// `http` or `https`.
+    public static func scheme(_ scheme: Scheme) -> RequestMatcher { .init(.scheme(scheme)) }
+
+    /// A host, or what lies under one: see ``HostPattern``. Names are compared label by label, in
+    /// their canonical form: case and a trailing dot make no difference, and look-alikes do.
+    public static func host(_ pattern: HostPattern) -> RequestMatcher { .init(.host(pattern)) }
+
+    /// The port, written in the URL or the scheme's own.
+    public static func port(_ port: Port) -> RequestMatcher { .init(.port(port)) }
+
+    /// The path without its query: a ``Glob``, `/v1/*/photo`. Octets that need no percent-encoding
+    /// are compared decoded (RFC 3986 §6.2.2.2), so that `/%61dmin` is `/admin`; `%2F` is no slash.
+    ///
+    /// - Throws: ``RuleFault``: a path begins with `/` or `*`.
+    public static func path(_ glob: String) throws(RuleFault) -> RequestMatcher {
+        guard glob.hasPrefix("/") || glob.hasPrefix("*") || glob.hasPrefix("?") else {
+            throw RuleFault(
+                "\"\(RuleText.plain(glob))\" fits no path: paths begin with '/'; write "
+                    + "\"/\(RuleText.plain(glob))\" or \"**\(RuleText.plain(glob))\"")
+        }
+        return .init(.path(try .glob(PlainPath.text(of: glob[...]))))
+    }
+
+    /// The path's extension, without its dot and without regard to case: `png`.
+    public static func pathExtension(_ extensions: String...) -> RequestMatcher {
+        .pathExtension(extensions)
+    }
+
+    /// One of several extensions.
+    public static func pathExtension(_ extensions: [String]) -> RequestMatcher {
+        .init(.pathExtension(extensions.map { $0.lowercased() }))
+    }
+
+    /// A query item of that name with such a value; of several items of one name one is enough.
+    public static func query(_ name: String, _ value: TextPattern = .any) -> RequestMatcher {
+        .init(.query(name, value))
+    }
+
+    /// One of these methods.
+    public static func method(_ methods: HTTPMethod...) -> RequestMatcher { .method(methods) }
+
+    /// One of these methods.
+    public static func method(_ methods: [HTTPMethod]) -> RequestMatcher {
+        .init(.method(methods))
+    }
+
+    /// A header field of that name with such a value; of several fields one is enough. What the
+    /// cookie storage and the transport add later is not seen.
+    public static func header(_ name: String, _ value: TextPattern = .any) -> RequestMatcher {
+        .init(.field(name, value))
+    }
+
+    /// A body in memory for which this is true; never one that is a file or a stream.
+    ///
+    /// - Parameter what: says in messages what is looked for.
+    public static func body(
+        _ what: String, _ isMeant: @escaping @Sendable ([UInt8]) -> Bool
+    ) -> RequestMatcher {
+        .init(.body(what, isMeant))
+    }
+
+    /// A body in memory with this text in it.
+    public static func body(containing text: String) -> RequestMatcher {
+        let pattern = TextPattern.containing(text)
+        return .body(pattern.description) {
+            pattern.matches(String(decoding: $0, as: UTF8.self))
+        }
+    }
+
+    /// Whatever the application says. Called on the task's work queue: must return at once.
+    ///
+    /// - Parameter what: says in messages what is looked for.
+    public static func custom(
+        _ what: String, _ isMeant: @escaping @Sendable (RuledRequest) -> Bool
+    ) -> RequestMatcher {
+        .init(.custom(what, isMeant))
+    }
+
+    /// All of them; true for none.
+    public static func all(_ matchers: [RequestMatcher]) -> RequestMatcher { .init(.all(matchers)) }
+
+    /// At least one of them; false for none.
+    public static func either(_ matchers: [RequestMatcher]) -> RequestMatcher {
+        .init(.either(matchers))
+    }
+
+    /// Not this.
+    public static func not(_ matcher: RequestMatcher) -> RequestMatcher { .init(.not(matcher)) }
+
+    /// Both.
+    public static func && (left: RequestMatcher, right: RequestMatcher) -> RequestMatcher {
+        .all(left.conjuncts + right.conjuncts)
+    }
+
+    /// One of them.
+    public static func || (left: RequestMatcher, right: RequestMatcher) -> RequestMatcher {
+        .either([left, right])
+    }
+
+    /// Not this.
+    public static prefix func ! (matcher: RequestMatcher) -> RequestMatcher { .not(matcher) }
+
+    private var conjuncts: [RequestMatcher] {
+        if case .all(let matchers) = form { matchers } else { [self] }
+    }
+
+    /// True for a request that is meant.
+    public func matches(_ request: RuledRequest) -> Bool {
+        switch form {
+        case .any: true
+        case .scheme(let scheme): request.url.origin.scheme == scheme
+        case .host(let pattern): pattern.matches(request.url.origin.host)
+        case .port(let port): request.url.origin.port == port
+        case .path(let pattern): pattern.matches(PlainPath.text(of: request.url.path))
+        case .pathExtension(let extensions):
+            PlainPath.fileExtension(of: request.url.path).map { extensions.contains($0) } ?? false
+        case .query(let name, let value):
+            request.queryItems.contains { $0.name == name && value.matches($0.value) }
+        case .method(let methods): methods.contains(request.method)
+        case .field(let name, let value):
+            request.fields.all(name).contains { value.matches($0) }
+        case .body(_, let isMeant): request.body.map(isMeant) ?? false
+        case .custom(_, let isMeant): isMeant(request)
+        case .all(let matchers): matchers.allSatisfy { $0.matches(request) }
+        case .either(let matchers): matchers.contains { $0.matches(request) }
+        case .not(let matcher): !matcher.matches(request)
+        }
+    }
+}
+
+/// A path in the one form in which paths are compared.
+enum PlainPath {
+    /// Percent-encoding undone, of unreserved octets and of what is UTF-8 beyond ASCII.
+    ///
+    /// Source: RFC 3986 §6.2.2.1, §6.2.2.2; RFC 3987 §3.2.
+    static func text(of path: Substring) -> String {
+        guard path.utf8.contains(0x25) else { return String(path) }
+        let octets = Array(path.utf8)
+        return String(validating: plain(octets) { isUnreserved($0) || $0 >= 0x80 }, as: UTF8.self)
+            ?? String(decoding: plain(octets, decoding: isUnreserved), as: UTF8.self)
+    }
+
+    private static func plain(_ octets: [UInt8], decoding decodes: (UInt8) -> Bool) -> [UInt8] {
+        var plain: [UInt8] = []
+        var at = 0
+        while at < octets.count {
+            let coded = octets[at...].prefix(3)
+            let decoded = octets[at] == 0x25 ? PercentEncoding.decoded(coded) : []
+            guard decoded.count == 1 else {
+                plain.append(octets[at])
+                at += 1
+                continue
+            }
+            plain +=
+                decodes(decoded[0])
+                ? decoded : coded.map { (0x61...0x66).contains($0) ? $0 - 0x20 : $0 }
+            at += 3
+        }
+        return plain
+    }
+
+    /// What follows the last dot of the last segment, in lower case; nil for none.
+    static func fileExtension(of path: Substring) -> String? {
+        let plain = text(of: path)
+        let last = plain.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let dot = last.lastIndex(of: "."), dot != last.startIndex else { return nil }
+        let text = last[last.index(after: dot)...]
+        return text.isEmpty ? nil : text.lowercased()
+    }
+
+    private static func isUnreserved(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+}
