@@ -97,6 +97,9 @@ CURLMcode httpdns_curl_multi_perform(void *multi) {
 CURLMcode httpdns_curl_multi_poll(void *multi, int milliseconds) {
     return curl.curl_multi_poll(multi, NULL, 0, milliseconds, NULL);
 }
+CURLMcode httpdns_curl_multi_look(void *multi, int *ready) {
+    return curl.curl_multi_poll(multi, NULL, 0, 0, ready);
+}
 CURLMcode httpdns_curl_multi_wakeup(void *multi) { return curl.curl_multi_wakeup(multi); }
 void *httpdns_curl_multi_next_done(void *multi, CURLcode *code) {
     int left = 0;

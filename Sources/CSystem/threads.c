@@ -64,3 +64,8 @@ void httpdns_thread_set_name(const char *name) {
     pthread_setname_np(pthread_self(), cut);
 #endif
 }
+
+static __thread void *loop;
+
+void *httpdns_thread_loop(void) { return loop; }
+void httpdns_thread_set_loop(void *place) { loop = place; }

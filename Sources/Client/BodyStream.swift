@@ -6,18 +6,29 @@ internal import HTTPDNSPlatform
 /// Above ``highWaterOctets`` the transfer is paused, and resumed once the reader has taken what is
 /// there: memory stays flat whatever the size of the body. When the last reference goes before the
 /// end, the exchange is cancelled.
-final class BodyStream: Sendable {
+final class BodyStream: TurnListener {
     /// Because: a 256 KiB buffer covers the bandwidth-delay product of a 100 Mbit/s, 20 ms path.
     static let highWaterOctets = 262_144
 
     private struct State {
         /// One run of octets: many small pieces cost no more than few large ones.
         var buffer: [UInt8] = []
+        /// Room for as much as the reader took last.
+        var room = 0
         var isPaused = false
         var end: Result<ExchangeReport, ExchangeFailure>?
         /// More than one only when two tasks read, which is misuse, but must not hang either.
         var readers: [CheckedContinuation<Void, Never>] = []
         var isAbandoned = false
+        /// Readers are woken at the end of this turn of the transport's thread.
+        var isNoted = false
+
+        /// True for the first news of a turn that somebody waits for.
+        mutating func notes() -> Bool {
+            guard !isNoted, !readers.isEmpty else { return false }
+            isNoted = true
+            return true
+        }
     }
 
     let head: ResponseHead
@@ -49,22 +60,28 @@ final class BodyStream: Sendable {
 
     /// On the transport's thread.
     func append(_ octets: UnsafeRawBufferPointer) -> Flow {
-        let (flow, readers) = state.withLock { state in
-            guard !state.isAbandoned else {
-                return (Flow.more, [CheckedContinuation<Void, Never>]())
-            }
+        let (flow, isNews) = state.withLock { state in
+            guard !state.isAbandoned else { return (Flow.more, false) }
+            if state.buffer.isEmpty { state.buffer.reserveCapacity(max(state.room, octets.count)) }
             state.buffer.append(contentsOf: octets)
             state.isPaused = state.buffer.count >= BodyStream.highWaterOctets
-            defer { state.readers = [] }
-            return (state.isPaused ? .pause : .more, state.readers)
+            return (state.isPaused ? .pause : .more, state.notes())
         }
-        for reader in readers { reader.resume() }
+        if isNews { LoopTurn.tellAtEnd(self) }
         return flow
     }
 
     func finish(_ end: Result<ExchangeReport, ExchangeFailure>) {
-        let readers = state.withLock { state in
+        let isNews = state.withLock { state in
             state.end = end
+            return state.notes()
+        }
+        if isNews { LoopTurn.tellAtEnd(self) }
+    }
+
+    func turnEnded() {
+        let readers = state.withLock { state in
+            state.isNoted = false
             defer { state.readers = [] }
             return state.readers
         }
@@ -94,6 +111,7 @@ final class BodyStream: Sendable {
     private static func step(_ state: inout State) -> Step {
         if !state.buffer.isEmpty {
             let chunk = state.buffer
+            state.room = chunk.count
             state.buffer = []
             defer { state.isPaused = false }
             return .chunk(chunk, resumes: state.isPaused)

@@ -428,10 +428,11 @@ extension ExchangeDriver {
 }
 
 /// Passes on what one transfer says, with the generation it belongs to.
-final class TransferListener: TransferObserver {
+final class TransferListener: TransferObserver, @unchecked Sendable {
+    // Safety: `failedAt` is touched where the transfer's events come, one at a time.
     private let driver: ExchangeDriver
     private let generation: UInt64
-    private let failedAt = Locked<IPAddress?>(nil)
+    private var failedAt: IPAddress?
 
     init(driver: ExchangeDriver, generation: UInt64) {
         self.driver = driver
@@ -452,10 +453,10 @@ final class TransferListener: TransferObserver {
         driver.received(generation, body: body)
     }
 
-    func failed(at remote: Endpoint) { failedAt.withLock { $0 = remote.address } }
+    func failed(at remote: Endpoint) { failedAt = remote.address }
 
     func finished(_ result: Result<TransferFacts, TransportFailure>) {
-        driver.finished(generation, result, failedAt.withLock { $0 })
+        driver.finished(generation, result, failedAt)
     }
 }
 

@@ -144,13 +144,15 @@ public final class HTTPDNSClient: Sendable {
 }
 
 /// Turns the calls of an exchange into one response.
-private final class ResponseWaiter: ExchangeObserver {
+private final class ResponseWaiter: ExchangeObserver, TurnListener {
     typealias Outcome = Result<HTTPResponse, ExchangeFailure>
 
     private struct State {
         var waiter: CheckedContinuation<Outcome, Never>?
         var exchange: (any RunningExchange)?
         var isCancelled = false
+        /// What the waiter gets at the end of this turn of the transport's thread.
+        var outcome: Outcome?
         /// Weak: the reader owns the body; when it lets go, the exchange is cancelled.
         weak var stream: BodyStream?
     }
@@ -190,13 +192,23 @@ private final class ResponseWaiter: ExchangeObserver {
     func exchange(received head: ResponseHead, report: ExchangeReport) {
         guard let exchange = state.withLock({ $0.exchange }) else { return }
         let stream = BodyStream(head: head, exchange: exchange)
-        let waiter = state.withLock { state in
+        state.withLock { state in
             state.stream = stream
-            defer { state.waiter = nil }
-            return state.waiter
+            state.outcome = .success(HTTPResponse(head: head, body: ResponseBody(stream: stream)))
         }
-        waiter?.resume(
-            returning: .success(HTTPResponse(head: head, body: ResponseBody(stream: stream))))
+        LoopTurn.tellAtEnd(self)
+    }
+
+    /// By then body and end may have come, too.
+    func turnEnded() {
+        let (waiter, outcome) = state.withLock { state in
+            defer {
+                state.waiter = nil
+                state.outcome = nil
+            }
+            return (state.waiter, state.outcome)
+        }
+        if let outcome { waiter?.resume(returning: outcome) }
     }
 
     func exchange(received body: UnsafeRawBufferPointer) -> Flow {
@@ -204,22 +216,20 @@ private final class ResponseWaiter: ExchangeObserver {
     }
 
     func exchange(ended result: Result<ExchangeReport, ExchangeFailure>) {
-        let (waiter, stream) = state.withLock { state in
-            defer {
-                state.waiter = nil
-                state.exchange = nil
-            }
-            return (state.waiter, state.stream)
+        let (stream, isAnswered) = state.withLock { state in
+            state.exchange = nil
+            return (state.stream, state.outcome != nil || state.waiter == nil)
         }
         stream?.finish(result)
-        guard let waiter else { return }
-        switch result {
-        case .failure(let failure): waiter.resume(returning: .failure(failure))
-        case .success(let report):
-            waiter.resume(
-                returning: .failure(
-                    ExchangeFailure(
-                        .unexpected("an end without a response"), url: url, report: report)))
-        }
+        guard !isAnswered else { return }
+        let failure =
+            switch result {
+            case .failure(let failure): failure
+            case .success(let report):
+                ExchangeFailure(
+                    .unexpected("an end without a response"), url: url, report: report)
+            }
+        state.withLock { $0.outcome = .failure(failure) }
+        LoopTurn.tellAtEnd(self)
     }
 }

@@ -23,10 +23,30 @@ public struct HTTPResponse: Sendable {
             guard octets.count + chunk.count <= maximumOctets else {
                 throw body.tooLarge()
             }
-            octets += chunk
+            if octets.isEmpty {
+                octets = chunk
+                // Room for the rest at once: to grow would have the body in memory twice.
+                let whole = min(statedOctets ?? 0, maximumOctets, HTTPResponse.mostReservedOctets)
+                if whole > chunk.count { octets.reserveCapacity(whole) }
+            } else {
+                octets += chunk
+            }
         }
         return (octets, body.report)
     }
+
+    /// Octets of the body as the head states them; nil where it does not.
+    private var statedOctets: Int? {
+        guard !head.fields.contains("Content-Encoding"), !head.fields.contains("Transfer-Encoding")
+        else { return nil }
+        return head.fields.first("Content-Length").flatMap { Int($0) }
+    }
+
+    /// The most that is set aside because of a length that a server states.
+    ///
+    /// Because: a body of this size fits where an application wants it whole; what is larger grows
+    /// as it comes.
+    private static let mostReservedOctets = 268_435_456
 }
 
 /// A response body as it arrives, in chunks; a slow reader holds the sender back.

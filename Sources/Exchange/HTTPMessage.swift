@@ -38,6 +38,14 @@ public struct HTTPFields: Sendable, Hashable {
         for (name, value) in fields { try append(name, value) }
     }
 
+    /// The fields given, in order.
+    ///
+    /// - Throws: ``FieldError``, as ``append(_:_:)``.
+    package init(checking lines: [(name: String, value: String)]) throws(FieldError) {
+        fields.reserveCapacity(lines.count)
+        for line in lines { try append(line.name, line.value) }
+    }
+
     /// Adds a field behind those of the same name.
     ///
     /// - Throws: ``FieldError`` when the name is not a token or the value holds CR, LF or NUL (or
@@ -111,9 +119,12 @@ public struct HTTPFields: Sendable, Hashable {
         return Field(name: name, value: value)
     }
 
-    private static func same(_ left: String, _ right: String) -> Bool {
-        left.utf8.count == right.utf8.count
-            && zip(left.utf8, right.utf8).allSatisfy { lower($0) == lower($1) }
+    /// Names of fields are compared without case.
+    package static func same(_ left: String, _ right: String) -> Bool {
+        guard left.utf8.count == right.utf8.count else { return false }
+        // Mostly written as we write them.
+        if left == right { return true }
+        return zip(left.utf8, right.utf8).allSatisfy { lower($0) == lower($1) }
     }
 
     private static func lower(_ octet: UInt8) -> UInt8 {

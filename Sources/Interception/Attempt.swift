@@ -70,7 +70,7 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
     func exchange(received body: UnsafeRawBufferPointer) -> Flow {
         guard loading.counts(number) else { return .more }
         if let file { return take(body, file) }
-        guard isWhole else { return loading.took(Data(body), number) }
+        guard isWhole else { return loading.took(body, number) }
         buffer.append(contentsOf: body)
         return loading.took(body.count, isFileFull: false, number)
     }

@@ -1,6 +1,7 @@
 internal import CHTTPDNSSystem
 internal import Dispatch
 internal import Foundation
+internal import HTTPDNSPlatform
 @_spi(Reflection) internal import Swift
 
 #if canImport(FoundationNetworking)
@@ -157,21 +158,61 @@ private protocol KeyedByNumber {
     static func value(at key: Int, in place: UnsafeMutableRawPointer) -> Behaviour?
 }
 
-/// How a task reports: the name of the case, and the case with what it holds.
+/// How a task reports: the kind of the case, and the case with what it holds where that is a delegate.
 private struct Behaviour {
-    let name: String
-    let value: Any
+    let kind: BehaviourKind
+    let value: Any?
 }
+
+/// What the name of a case says.
+private struct BehaviourKind {
+    let callsDelegate: Bool
+    let isDownloadHandler: Bool
+    let hasOwnDelegate: Bool
+
+    init(named name: String) {
+        callsDelegate = name == "callDelegate"
+        isDownloadHandler = name == "downloadCompletionHandler"
+        hasOwnDelegate = name.hasSuffix("WithTaskDelegate")
+    }
+}
+
+/// The kinds by the number that the compiler gives each case: the name is asked for once.
+private let knownBehaviours = Locked([UInt32: BehaviourKind]())
 
 extension Dictionary: KeyedByNumber where Key == Int {
     fileprivate static func value(
         at key: Int, in place: UnsafeMutableRawPointer
     ) -> Behaviour? {
         guard let value = place.assumingMemoryBound(to: Self.self).pointee[key],
-            let name = enumCaseName(value)
+            let kind = kind(of: value)
         else { return nil }
-        return Behaviour(name: String(cString: name), value: value)
+        return Behaviour(kind: kind, value: kind.hasOwnDelegate ? value : nil)
     }
+
+    private static func kind(of value: Value) -> BehaviourKind? {
+        guard let tag = enumTag(of: value) else { return nil }
+        if let known = knownBehaviours.withLock({ $0[tag] }) { return known }
+        guard let name = enumCaseName(value) else { return nil }
+        let kind = BehaviourKind(named: String(cString: name))
+        knownBehaviours.withLock { $0[tag] = kind }
+        return kind
+    }
+}
+
+/// The number of an enumeration's case; nil for other values.
+///
+/// Source: Swift's ABI, TypeMetadata.rst (the kind of a type, and where its value witnesses are) and
+/// ValueWitness.def (what they are: those of an enumeration stand behind the eight functions, two sizes
+/// and two counts that all have).
+private func enumTag<Value>(of value: Value) -> UInt32? {
+    let metadata = unsafeBitCast(Value.self, to: UnsafeRawPointer.self)
+    guard metadata.load(as: UInt.self) == 0x201 else { return nil }
+    let witnesses = (metadata - 8).load(as: UnsafeRawPointer.self)
+    guard (witnesses + 80).load(as: UInt32.self) & 0x20_0000 != 0 else { return nil }
+    typealias Witness = @convention(c) (UnsafeRawPointer, UnsafeRawPointer) -> UInt32
+    let witness = (witnesses + 88).load(as: Witness.self)
+    return withUnsafePointer(to: value) { witness($0, metadata) }
 }
 
 /// The name of an enumeration's case; nil for other values. A `Mirror` takes ten times as long.
@@ -231,14 +272,14 @@ package enum TaskInternals {
 
     static func manner(of task: URLSessionTask, in session: URLSession) -> Manner {
         let behaviour = BehaviourPlace.known?.behaviour(of: task, in: session)
-        let name = behaviour?.name
-        let holder = name?.hasSuffix("WithTaskDelegate") == true ? behaviour?.value : nil
+        let holder = behaviour?.value
+        let callsDelegate = behaviour?.kind.callsDelegate == true
         if task is URLSessionDownloadTask {
             // Where it is not known which kind of call it is, a file too many does no harm.
-            let isKept = name != "callDelegate" && name != "downloadCompletionHandler"
+            let isKept = !callsDelegate && behaviour?.kind.isDownloadHandler != true
             return Manner(style: .download(isKept: isKept), holder: holder)
         }
-        return Manner(style: name == "callDelegate" ? .delegate : .whole, holder: holder)
+        return Manner(style: callsDelegate ? .delegate : .whole, holder: holder)
     }
 
     fileprivate static func ownDelegate(_ behaviour: Any) -> (any URLSessionTaskDelegate)? {

@@ -47,14 +47,15 @@ public struct InterceptionScope: Sendable, Hashable {
     func covers(_ url: URL?, resolvers: Set<HostName>) -> Bool {
         guard let url, let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https"
         else { return false }
-        guard let text = url.host, let read = try? HTTPURL(url.absoluteString) else { return true }
-        switch read.origin.host {
+        guard let text = url.host, let read = try? RecentURLs.shared.reading(url.absoluteString)
+        else { return true }
+        switch read.url.origin.host {
         case .address(let address):
             let theirs = text.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
             guard (try? IPAddress(theirs)) == address else { return true }
             return takesAddresses && only == nil
         case .name(let name):
-            guard let theirs = try? HostName(text), theirs == name else { return true }
+            guard text == name.text || (try? HostName(text)) == name else { return true }
             return covers(name, resolvers)
         }
     }

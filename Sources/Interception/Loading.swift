@@ -18,7 +18,7 @@ internal import HTTPDNSPlatform
 ///    something, events wait, and the sender with them.
 /// 3. Exactly one end is told.
 /// 4. Only the exchange with the last number counts.
-final class Loading: @unchecked Sendable {
+final class Loading: TurnListener, @unchecked Sendable {
     // Safety: `owner`, `authentication` and `isDone` are touched on the work queue alone
     // (`startLoading`, `stopLoading` and `drain` run there); everything else is immutable or behind
     // `state`.
@@ -52,13 +52,15 @@ final class Loading: @unchecked Sendable {
         var plan: Plan
         /// Octets handed to a delegate and not yet consumed, or waiting to be handed over.
         var pending = 0
+        /// Room for as much as was delivered at once last.
+        var room = 0
         var isFileFull = false
         var isPaused = false
         var progress = TaskProgress()
     }
 
     /// Because: the client's own streams use the same figure; see `BodyStream`.
-    private static let highWaterOctets = 262_144
+    fileprivate static let highWaterOctets = 262_144
 
     weak var owner: HTTPDNSURLProtocol?
     let task: URLSessionTask
@@ -75,6 +77,8 @@ final class Loading: @unchecked Sendable {
     private let ticket: RuleTicket
     private let queue: WorkQueue
     private let cookies: SessionCookies
+    /// The task's own URL, and as a response shows it.
+    let first: (url: HTTPURL, shown: URL?)
     private let clock = SystemMonotonicClock()
     private let deadline: Monotonic
 
@@ -103,6 +107,7 @@ final class Loading: @unchecked Sendable {
             configuration, request: owner.request, isPublicSuffix: parts.isPublicSuffix)
         let reading = try RequestReading(
             task, owner.request, configuration, cookies: cookies, toASCII: parts.toASCII)
+        first = (reading.request.head.url, reading.shown)
         authentication = Authentication(
             storage: configuration.urlCredentialStorage, first: reading.request.head.url)
         failsUncached = reading.failsUncached
@@ -282,30 +287,35 @@ final class Loading: @unchecked Sendable {
     }
 
     func post(_ event: Event, _ number: Int) {
-        state.withLock { if $0.counts(number) { $0.events.append(event) } }
-        schedule()
+        let isFirst = state.withLock { state in
+            if state.counts(number) { state.events.append(event) }
+            return state.schedules()
+        }
+        if isFirst { LoopTurn.tellAtEnd(self) }
     }
 
     /// A piece for the delegate.
-    func took(_ piece: Data, _ number: Int) -> Flow {
-        let flow = state.withLock { state -> Flow in
-            guard state.counts(number) else { return .more }
-            state.events.append(.body(piece))
+    func took(_ piece: UnsafeRawBufferPointer, _ number: Int) -> Flow {
+        let (flow, isFirst) = state.withLock { state -> (Flow, Bool) in
+            guard state.counts(number) else { return (.more, false) }
+            state.join(piece)
             state.pending += piece.count
-            return state.took(piece.count, highWaterOctets: Loading.highWaterOctets)
+            let flow = state.took(piece.count, highWaterOctets: Loading.highWaterOctets)
+            return (flow, state.schedules())
         }
-        schedule()
+        if isFirst { LoopTurn.tellAtEnd(self) }
         return flow
     }
 
     /// A piece that is kept elsewhere.
     func took(_ count: Int, isFileFull: Bool, _ number: Int) -> Flow {
-        let flow = state.withLock { state -> Flow in
-            guard state.counts(number) else { return .more }
+        let (flow, isFirst) = state.withLock { state -> (Flow, Bool) in
+            guard state.counts(number) else { return (.more, false) }
             state.isFileFull = isFileFull
-            return state.took(count, highWaterOctets: Loading.highWaterOctets)
+            let flow = state.took(count, highWaterOctets: Loading.highWaterOctets)
+            return (flow, state.schedules())
         }
-        schedule()
+        if isFirst { LoopTurn.tellAtEnd(self) }
         return flow
     }
 
@@ -350,12 +360,12 @@ final class Loading: @unchecked Sendable {
     }
 
     private func schedule() {
-        let isFirst = state.withLock { state in
-            guard !state.isScheduled, !state.events.isEmpty, !state.isWaiting else { return false }
-            state.isScheduled = true
-            return true
-        }
-        if isFirst { queue.async { self.drain() } }
+        if state.withLock({ $0.schedules() }) { LoopTurn.tellAtEnd(self) }
+    }
+
+    /// One wake-up for all that a turn of the transport's thread has brought.
+    func turnEnded() {
+        queue.async { self.drain() }
     }
 
     // MARK: On the work queue
@@ -370,7 +380,11 @@ final class Loading: @unchecked Sendable {
                 state.isScheduled = false
                 return nil
             }
-            return state.events.removeFirst()
+            let event = state.events.removeFirst()
+            if case .progress = event, state.endsAtOnce {
+                return state.events.removeFirst()
+            }
+            return event
         }
     }
 }
@@ -382,12 +396,52 @@ extension Loading.State {
     /// Events stay where they are.
     var isWaiting: Bool { isHeld || isAsking }
 
+    /// True for the first event that nobody is on the way to deliver.
+    mutating func schedules() -> Bool {
+        guard !isScheduled, !events.isEmpty, !isWaiting else { return false }
+        isScheduled = true
+        return true
+    }
+
+    /// Only a good end waits, and tells of the counts itself; nobody asked to be told of each step.
+    var endsAtOnce: Bool {
+        guard events.count == 1, case .ended(.success(.whole)) = events.first else { return false }
+        return !progress.hasNewlySent
+    }
+
     func isFull(_ octets: Int) -> Bool { isWaiting || isFileFull || pending >= octets }
 
     mutating func took(_ count: Int, highWaterOctets: Int) -> Flow {
         noteProgress { $0.received(count) }
         isPaused = isFull(highWaterOctets)
         return isPaused ? .pause : .more
+    }
+
+    /// Pieces that wait for the same delivery become one: each costs two operations on the delegate's
+    /// queue.
+    mutating func join(_ piece: UnsafeRawBufferPointer) {
+        if let last = bodyEvent, case .body(var octets) = events[last],
+            octets.count + piece.count <= Loading.highWaterOctets
+        {
+            // Not twice in memory while it grows.
+            events[last] = .progress
+            octets.append(contentsOf: piece)
+            events[last] = .body(octets)
+            return
+        }
+        var octets = Data(capacity: max(piece.count, room))
+        octets.append(contentsOf: piece)
+        events.append(.body(octets))
+    }
+
+    /// The body among the events that nothing but progress follows.
+    private var bodyEvent: Int? {
+        guard let last = events.last else { return nil }
+        if case .body = last { return events.count - 1 }
+        guard case .progress = last, events.count > 1, case .body = events[events.count - 2] else {
+            return nil
+        }
+        return events.count - 2
     }
 
     /// One event tells of all changes until it is delivered.

@@ -17,8 +17,10 @@ extension Loading {
         case .redirect(let offer, let answer): ask(offer, answer)
         case .head(let head): received(head)
         case .body(let octets):
+            let count = octets.count
+            state.withLock { $0.room = count }
             owner.receive(octets)
-            delegates.afterTold { self.change { $0.pending -= octets.count } }
+            delegates.afterTold { self.change { $0.pending -= count } }
         case .progress: delegates.tell(state.withLock { $0.progress.takeNews() })
         case .ended(.success(let delivery)): finish(delivery, owner)
         case .ended(.failure(let error)):
@@ -28,6 +30,9 @@ extension Loading {
     }
 
     private func finish(_ delivery: Delivery, _ owner: HTTPDNSURLProtocol) {
+        // What the application reads in its callback; a delegate was told in between.
+        let last = state.withLock { $0.progress.isPosted ? $0.progress.takeNews() : nil }
+        if let last { TaskInternals.set(last.counts, of: task) }
         close()
         switch delivery {
         case .told: owner.finish()
@@ -37,6 +42,7 @@ extension Loading {
         case .file(let file): finish(file.handOver(), owner)
         }
         let progress = task.progress
+        if let last { last.counts.show(on: progress) }
         if progress.totalUnitCount < 0 {
             progress.totalUnitCount = max(progress.completedUnitCount, 1)
         }
@@ -57,6 +63,7 @@ extension Loading {
     // MARK: Heads
 
     private func received(_ head: ResponseHead) {
+        guard head.status == 401 else { return handOver(head) }
         let plan = state.withLock { $0.plan }
         let questions = authentication.questions(head, to: sentHead)
         guard !questions.isEmpty, !plan.body.isStream || delegates.supply != nil else {
@@ -112,7 +119,8 @@ extension Loading {
     }
 
     private func handOver(_ head: ResponseHead) {
-        guard let owner, let response = ResponseWriting.response(head) else {
+        let known = first.url == head.url ? first.shown : nil
+        guard let owner, let response = ResponseWriting.response(head, at: known) else {
             stop()
             owner?.fail(
                 URLError.make(.cannotParseResponse, nil, "Foundation refuses this response"))

@@ -58,19 +58,22 @@ struct RequestReading {
     let body: UploadBody
     /// What nothing kept may answer fails, instead of a 504.
     let failsUncached: Bool
+    /// The request's URL, as a response to it shows it.
+    let shown: URL?
 
     init(
         _ task: URLSessionTask, _ original: URLRequest, _ configuration: URLSessionConfiguration,
         cookies: SessionCookies, toASCII: @escaping DomainToASCII
     ) throws(LoadingFault) {
-        let url = try RequestReading.url(of: original, toASCII)
+        let reading = try RequestReading.reading(of: original, toASCII)
+        shown = reading.shown
         let methodText = original.httpMethod ?? "GET"
         guard let method = HTTPMethod(methodText) else { throw .badMethod(methodText) }
         let caching = CachePolicyReading(original.cachePolicy, or: configuration.requestCachePolicy)
         let fields = caching.changing(
             try RequestReading.fields(of: original, configuration, cookies: cookies))
         body = try UploadBody(TaskInternals.body(of: task, original), original)
-        var request = HTTPRequest(method, url, fields: fields)
+        var request = HTTPRequest(method, reading.url, fields: fields)
         request.limits = RequestReading.limits(original, configuration)
         request.cacheMode = caching.mode
         failsUncached = caching.failsUncached
@@ -81,18 +84,29 @@ struct RequestReading {
     static func url(
         of request: URLRequest, _ toASCII: @escaping DomainToASCII
     ) throws(LoadingFault) -> HTTPURL {
+        try reading(of: request, toASCII).url
+    }
+
+    private static func reading(
+        of request: URLRequest, _ toASCII: @escaping DomainToASCII
+    ) throws(LoadingFault) -> RecentURLs.Reading {
         guard let original = request.url else { throw .badURL("the request has no URL") }
-        let url: HTTPURL
-        do { url = try HTTPURL(original.absoluteString, toASCII: toASCII) } catch {
-            throw .badURL("\(error)")
+        let text = original.absoluteString
+        let reading: RecentURLs.Reading
+        if let known = try? RecentURLs.shared.reading(text) {
+            if original.host == known.host { return known }
+            reading = known
+        } else {
+            do { reading = .init(try HTTPURL(text, toASCII: toASCII)) } catch {
+                throw .badURL("\(error)")
+            }
         }
-        let ours = url.origin.host.description
         let theirs = (original.host ?? "").lowercased()
             .trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        guard same(theirs, ours, toASCII) else {
-            throw .ambiguousHost(foundation: theirs, ours: ours)
+        guard same(theirs, reading.host, toASCII) else {
+            throw .ambiguousHost(foundation: theirs, ours: reading.host)
         }
-        return url
+        return reading
     }
 
     /// The two readings name one host: equal text, or equal after the canonical forms of either.
@@ -132,7 +146,7 @@ struct RequestReading {
             for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }
             )
             where !transportFields.contains(name.lowercased()) {
-                if name.lowercased() == "cookie" {
+                if HTTPFields.same(name, "Cookie") {
                     if let own = callersCookie(value) { try fields.append(name, own) }
                 } else {
                     try fields.append(name, value)

@@ -12,33 +12,53 @@ internal import HTTPDNSTrust
 enum ResponseWriting {
     /// Nil when Foundation refuses to make one.
     ///
-    /// - Parameter isFinal: true for one that a task ends with.
-    static func response(_ head: ResponseHead, isFinal: Bool = true) -> HTTPURLResponse? {
-        URL(string: head.url.description).flatMap {
+    /// - Parameters:
+    ///   - isFinal: true for one that a task ends with.
+    ///   - url: the head's URL in Foundation's form, where it is known already.
+    static func response(
+        _ head: ResponseHead, isFinal: Bool = true, at url: URL? = nil
+    ) -> HTTPURLResponse? {
+        (url ?? URL(string: head.url.description)).flatMap {
             HTTPURLResponse(
-                url: $0, statusCode: head.status, httpVersion: "HTTP/" + head.version.rawValue,
+                url: $0, statusCode: head.status, httpVersion: head.version.name,
                 headerFields: fields(head, isFinal: isFinal))
         }
     }
 
     /// One value per name, folded as RFC 9110 §5.3 says.
     private static func fields(_ head: ResponseHead, isFinal: Bool) -> [String: String] {
-        var folded: [String: (name: String, value: String)] = [:]
-        for field in head.fields.fields {
-            let key = field.name.lowercased()
-            if let before = folded[key] {
-                folded[key] = (before.name, before.value + ", " + field.value)
+        let fields = head.fields.fields
+        var folded: [String: String] = [:]
+        folded.reserveCapacity(fields.count)
+        // The name under which each value stands, as it was written first.
+        var names: [String: String] = [:]
+        for (place, field) in fields.enumerated() {
+            let name: String
+            if fields.count <= ResponseWriting.fewFields {
+                name =
+                    fields[..<place].first { HTTPFields.same($0.name, field.name) }?.name
+                    ?? field.name
             } else {
-                folded[key] = (field.name, field.value)
+                name = names[field.name.lowercased(), default: field.name]
+                names[field.name.lowercased()] = name
             }
+            // In place: copying the value for each line would cost its square.
+            folded[name]?.append(", " + field.value)
+            if folded[name] == nil { folded[name] = field.value }
         }
-        if isFinal, head.status == 401, let challenge = folded["www-authenticate"] {
+        if isFinal, head.status == 401,
+            let name = fields.first(where: { HTTPFields.same($0.name, "WWW-Authenticate") })?.name,
+            let challenge = folded[name]
+        {
             // Foundation would answer a Basic challenge by giving the task to its stock loader, or
             // never end it. A legal empty list element hides the challenge from its parser.
-            folded["www-authenticate"] = (challenge.name, ", " + challenge.value)
+            folded[name] = ", " + challenge
         }
-        return Dictionary(folded.values.map { ($0.name, $0.value) }) { first, _ in first }
+        return folded
     }
+
+    /// Because: up to here comparing all of them is quicker than a second table.
+    private static let fewFields = 32
 
     /// Octets of the body as it will be delivered; nil where the head does not say.
     static func bodyOctets(_ head: ResponseHead) -> Int64? {
@@ -46,6 +66,16 @@ enum ResponseWriting {
         else { return nil }
         return head.fields.first("Content-Length").flatMap { Int64($0) }.flatMap {
             $0 < 0 ? nil : $0
+        }
+    }
+}
+
+extension HTTPVersion {
+    fileprivate var name: String {
+        switch self {
+        case .http10: "HTTP/1.0"
+        case .http11: "HTTP/1.1"
+        case .http2: "HTTP/2"
         }
     }
 }

@@ -19,8 +19,9 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
     private let keeps: Bool
     private let isPublicSuffix: @Sendable (HostName) -> Bool
     private let clock = SystemWallClock()
-    /// Names of cookies that the session itself may have put into the request's Cookie field.
-    private let sessionsNames: Set<String>
+    /// The session may have put cookies of its storage into the request's Cookie field.
+    private let setsField: Bool
+    private let first: URL?
 
     init(
         _ configuration: URLSessionConfiguration, request: URLRequest,
@@ -31,9 +32,14 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
         keeps =
             request.httpShouldHandleCookies && configuration.httpCookieAcceptPolicy != .never
         self.isPublicSuffix = isPublicSuffix
-        let kept = request.url.flatMap { configuration.httpCookieStorage?.cookies(for: $0) }
-        sessionsNames =
-            configuration.httpShouldSetCookies ? Set((kept ?? []).map(\.name)) : []
+        setsField = configuration.httpShouldSetCookies
+        first = request.url
+    }
+
+    /// Names of cookies that the session itself may have put into the request's Cookie field.
+    private var sessionsNames: Set<String> {
+        guard setsField, let first, let kept = storage?.cookies(for: first) else { return [] }
+        return Set(kept.map(\.name))
     }
 
     /// The part of a request's Cookie field that the application set itself.
@@ -42,6 +48,7 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
     /// their path and whether they are Secure. They are told by their names: their values may have
     /// changed since.
     func callersOwn(_ value: String) -> String? {
+        let sessionsNames = sessionsNames
         let own = value.split(separator: ";").map { $0.drop { $0 == " " } }.filter { pair in
             !sessionsNames.contains(String(pair.prefix { $0 != "=" }))
         }
@@ -49,9 +56,16 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
     }
 
     func cookies(for url: HTTPURL) -> String? {
-        guard sends, let storage else { return nil }
+        guard sends, let storage, !cookies(storage, url).isEmpty else { return nil }
         var jar = jar(storage, url)
         return jar.cookieHeader(for: url, now: now)
+    }
+
+    /// Those of the host, whatever their path and whether they are Secure.
+    private func cookies(_ storage: HTTPCookieStorage, _ url: HTTPURL) -> [HTTPCookie] {
+        let isFirst = first?.host == url.origin.host.description
+        guard let lookup = isFirst ? first : URL(string: url.origin.description) else { return [] }
+        return storage.cookies(for: lookup) ?? []
     }
 
     func store(_ lines: [String], from url: HTTPURL) {
@@ -76,9 +90,9 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
     private var now: WallTime { clock.now() }
 
     private func jar(_ storage: HTTPCookieStorage, _ url: HTTPURL) -> CookieJar {
-        guard let lookup = URL(string: url.origin.description) else { return CookieJar() }
-        let kept = (storage.cookies(for: lookup) ?? []).map { ($0.created, $0) }
-            .sorted { ($0.0, $0.1.name) < ($1.0, $1.1.name) }
+        let kept = cookies(storage, url).map { ($0.created, $0) }.sorted {
+            ($0.0, $0.1.name) < ($1.0, $1.1.name)
+        }
         return CookieJar(restoring: kept.map { CookieJar.Cookie($0.1, now: now) })
     }
 

@@ -44,6 +44,9 @@ struct TaskProgress: Sendable {
         isPosted = false
     }
 
+    /// A delegate is to be told.
+    var hasNewlySent: Bool { counts.sent > toldSent }
+
     mutating func takeNews() -> News {
         isPosted = false
         defer {

@@ -86,9 +86,10 @@ struct UploadBody: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - newer: a stream that takes the place of the task's own.
-    ///   - supply: asks the delegate for another stream; nil where there is no delegate.
+    ///   - supply: asks the delegate for another stream; nil where there is no delegate. To find that
+    ///     out takes long, and is done for streams alone.
     func source(
-        newer: SharedStream?, supply: InputStreamSource.Supply?
+        newer: SharedStream?, supply: @autoclosure () -> InputStreamSource.Supply?
     ) -> (any RequestBodySource)? {
         switch kind {
         case .none: return nil
@@ -99,8 +100,8 @@ struct UploadBody: @unchecked Sendable {
                 give(InputStream(url: url).map { SharedStream(stream: $0) })
             }
         case .stream(let stream):
-            return InputStreamSource(newer ?? stream, length: length, again: supply)
-        case .asked: return InputStreamSource(newer, length: length, again: supply)
+            return InputStreamSource(newer ?? stream, length: length, again: supply())
+        case .asked: return InputStreamSource(newer, length: length, again: supply())
         }
     }
 }

@@ -36,6 +36,16 @@ final class Showing: Sendable {
     /// What the peer has stapled, for whoever goes on with the session.
     let staple: [UInt8]
     let farewell: Farewell
+    /// What the gate said last: it lets many requests of one second through, and looks at them alike.
+    let passed = Locked<Passed?>(nil)
+
+    struct Passed {
+        /// The judge, whose rules never change.
+        let verifier: OpenSSLVerifier
+        let host: Host
+        let second: WallTime
+        let peer: VerifiedPeer
+    }
 
     init(_ extent: Extent, staple: [UInt8] = [], farewell: Farewell = Farewell()) {
         self.extent = extent

@@ -112,15 +112,26 @@ package final class OpenSSLVerifier: PeerVerifier {
         ssl: UnsafeMutableRawPointer, for host: Host
     ) throws(TrustFailure) -> VerifiedPeer {
         let connection = OpaquePointer(ssl)
-        if SSL_session_reused(connection) == 1, Slots.showing(of: connection)?.peer == nil {
+        let showing = Slots.showing(of: connection)
+        if SSL_session_reused(connection) == 1, showing?.peer == nil {
             return try proofOfResumed(connection, host: host)
         }
-        guard let peer = Slots.showing(of: connection)?.peer else {
+        guard let showing, let peer = showing.peer else {
             var facts = TrustFailure.Facts(host: host)
             facts.detail = "no certificate was verified on this connection"
             throw TrustFailure(code: .policyChanged, facts: facts)
         }
-        return try judge.confirm(peer, host: host, now: clock.now())
+        let now = clock.now()
+        let known = showing.passed.withLock { passed -> VerifiedPeer? in
+            guard let passed, passed.second == now, passed.verifier === self, passed.host == host
+            else { return nil }
+            return passed.peer
+        }
+        if let known { return known }
+        let confirmed = try judge.confirm(peer, host: host, now: now)
+        let passed = Showing.Passed(verifier: self, host: host, second: now, peer: confirmed)
+        showing.passed.withLock { $0 = passed }
+        return confirmed
     }
 
     package func farewell(ssl: UnsafeMutableRawPointer) -> (any PeerFarewell)? {

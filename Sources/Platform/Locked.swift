@@ -5,24 +5,35 @@ internal import CHTTPDNSSystem
 /// Not `Synchronization.Mutex`: its futex is invisible to ThreadSanitizer, which then reports races
 /// that are not there. Source: measured with Swift 6.3.1 on Debian 12.
 ///
+/// `@usableFromInline` is what makes `@inlinable` count for a class of the package: without it no use in
+/// another module is specialised, and each costs as much as a small allocation.
+///
 /// Lock order: the body must not call out to code that takes another lock of this library; step the
 /// state, return what to do, unlock, then do it. See docs/concurrency.md.
+@usableFromInline
 package final class Locked<State>: @unchecked Sendable {
     // Safety: what `state` points to is only touched between lock and unlock of `mutex`; both live as
     // long as self.
+    // Both in one piece of memory, mutex first: many of these are made for one request.
     @usableFromInline let state: UnsafeMutablePointer<State>
     @usableFromInline let mutex: RawMutex
 
+    @inlinable
     package init(_ state: sending State) {
-        self.state = .allocate(capacity: 1)
+        let alignment = MemoryLayout<State>.alignment
+        let offset = (RawMutex.octets + alignment - 1) & ~(alignment - 1)
+        let place = UnsafeMutableRawPointer.allocate(
+            byteCount: offset + MemoryLayout<State>.size,
+            alignment: max(alignment, RawMutex.alignment))
+        self.state = (place + offset).bindMemory(to: State.self, capacity: 1)
         self.state.initialize(to: state)
-        mutex = RawMutex()
+        mutex = RawMutex(at: place)
     }
 
+    @inlinable
     deinit {
-        mutex.destroy()
         state.deinitialize(count: 1)
-        state.deallocate()
+        mutex.destroyAndDeallocate()
     }
 
     @inlinable
@@ -40,6 +51,7 @@ package final class Locked<State>: @unchecked Sendable {
 /// that can be divided. Each stands in lines of the processor's cache of its own.
 ///
 /// The same rules as for ``Locked``; no body takes a second of these locks.
+@usableFromInline
 package final class LockedShards<State>: @unchecked Sendable {
     // Safety: what a shard's `state` points to is only touched between lock and unlock of its `mutex`;
     // all live as long as self, and the shards themselves are never changed.
@@ -59,13 +71,13 @@ package final class LockedShards<State>: @unchecked Sendable {
                 byteCount: MemoryLayout<State>.stride, alignment: RawMutex.cacheLineOctets)
             let typed = place.bindMemory(to: State.self, capacity: 1)
             typed.initialize(to: state())
-            (shards + position).initialize(to: Shard(state: typed, mutex: RawMutex(isBrief: true)))
+            (shards + position).initialize(to: Shard(state: typed, mutex: RawMutex.brief()))
         }
     }
 
     deinit {
         for position in 0..<count {
-            shards[position].mutex.destroy()
+            shards[position].mutex.destroyAndDeallocate()
             shards[position].state.deinitialize(count: 1)
             UnsafeMutableRawPointer(shards[position].state).deallocate()
         }
@@ -100,16 +112,27 @@ package final class LockedShards<State>: @unchecked Sendable {
 @frozen @usableFromInline struct RawMutex {
     @usableFromInline let place: UnsafeMutableRawPointer
 
+    @usableFromInline static var octets: Int { MemoryLayout<pthread_mutex_t>.size }
+    @usableFromInline static var alignment: Int { MemoryLayout<pthread_mutex_t>.alignment }
+
     /// Because: x86-64 and arm64 fetch lines of 64 octets, two at a time.
     static let cacheLineOctets = 128
 
-    /// - Parameter isBrief: held for so short that sleeping would cost more than trying again.
-    init(isBrief: Bool = false) {
-        place = .allocate(
-            byteCount: MemoryLayout<pthread_mutex_t>.size, alignment: RawMutex.cacheLineOctets)
-        let mutex = place.bindMemory(to: pthread_mutex_t.self, capacity: 1)
-        if isBrief { httpdns_mutex_init_brief(mutex) } else { pthread_mutex_init(mutex, nil) }
+    /// One in the first ``octets`` of memory that it is to own.
+    @usableFromInline init(at place: UnsafeMutableRawPointer) {
+        self.place = place
+        pthread_mutex_init(place.bindMemory(to: pthread_mutex_t.self, capacity: 1), nil)
     }
+
+    /// One held for so short that sleeping would cost more than trying again.
+    static func brief() -> RawMutex {
+        let place = UnsafeMutableRawPointer.allocate(
+            byteCount: octets, alignment: RawMutex.cacheLineOctets)
+        httpdns_mutex_init_brief(place.bindMemory(to: pthread_mutex_t.self, capacity: 1))
+        return RawMutex(brief: place)
+    }
+
+    private init(brief place: UnsafeMutableRawPointer) { self.place = place }
 
     private var mutex: UnsafeMutablePointer<pthread_mutex_t> {
         place.assumingMemoryBound(to: pthread_mutex_t.self)
@@ -119,7 +142,7 @@ package final class LockedShards<State>: @unchecked Sendable {
 
     @usableFromInline func unlock() { pthread_mutex_unlock(mutex) }
 
-    func destroy() {
+    @usableFromInline func destroyAndDeallocate() {
         pthread_mutex_destroy(mutex)
         place.deallocate()
     }

@@ -154,10 +154,16 @@ extension Resolver {
     }
 
     private static func loopback(_ families: Set<IPAddress.Family>) -> [IPAddress] {
-        [
-            families.contains(.ipv4) ? IPAddress(octets: [127, 0, 0, 1]) : nil,
-            families.contains(.ipv6)
-                ? IPAddress(octets: [UInt8](repeating: 0, count: 15) + [1]) : nil,
-        ].compactMap { $0 }
+        switch (families.contains(.ipv4), families.contains(.ipv6)) {
+        case (true, true): loopbacks
+        case (true, false): Array(loopbacks.prefix(1))
+        case (false, true): Array(loopbacks.suffix(1))
+        case (false, false): []
+        }
     }
+
+    private static let loopbacks = [
+        IPAddress(family: .ipv4, high: 0, low: 0x7F00_0001),
+        IPAddress(family: .ipv6, high: 0, low: 1),
+    ]
 }

@@ -24,7 +24,7 @@ final class ActiveTransfer {
     let control: Transfer
     let route: RouteRegistry.Key
     let lines: RouteRegistry.Lines
-    var easy: EasyHandle
+    let easy: EasyHandle
     /// Set once libcurl has seen ``lines``.
     var hasRun = false
     /// Among those of ``stir``.
@@ -49,7 +49,8 @@ final class ActiveTransfer {
     private var decoding: BodyDecoding?
     /// 417: libcurl sends the request once more, without its `Expect`.
     private var isExpectationRefused = false
-    private let verdict = Locked<TrustFailure?>(nil)
+    /// Made for a connection of its own, whose verifier may speak on any thread.
+    private var verdict: Locked<TrustFailure?>?
 
     private struct Passage {
         let remote: Endpoint
@@ -59,7 +60,7 @@ final class ActiveTransfer {
 
     init(
         id: TransferID, request: TransportRequest, observer: any TransferObserver,
-        control: Transfer, easy: consuming EasyHandle,
+        control: Transfer, easy: EasyHandle,
         route: RouteRegistry.Key, lines: RouteRegistry.Lines, stir: Stir, now: Monotonic
     ) {
         self.stir = stir
@@ -79,6 +80,9 @@ final class ActiveTransfer {
     var pauses: Int32 {
         (isBodyPaused ? Int32(CURLPAUSE_RECV) : 0) | (upload.isPending ? Int32(CURLPAUSE_SEND) : 0)
     }
+
+    /// Nothing of it is left over: all was sent, and nothing waits.
+    var isQuiet: Bool { upload.isComplete && !isBodyPaused && !upload.isPending }
 
     func resumeBody() {
         isBodyPaused = false
@@ -134,7 +138,7 @@ final class ActiveTransfer {
             scheme: request.origin.scheme, isCleared: isCleared, hasHead: head.isComplete,
             mayBeCut: mayBeCut, loss: loss,
             proxyAnswer: request.via == nil ? 0 : easy.long(CURLINFO_HTTP_CONNECTCODE),
-            refusal: verdict.withLock { $0 }, host: request.origin.host)
+            refusal: verdict?.withLock { $0 }, host: request.origin.host)
     }
 
     /// What became of a request that was let out and has no response; nil where nothing better is
@@ -191,10 +195,11 @@ final class ActiveTransfer {
     }
 
     /// The endpoint of the route with this address; nil when we never meant to go there.
-    private func planned(_ text: String, port: UInt16) -> Endpoint? {
+    private func planned(_ text: UnsafePointer<CChar>, port: UInt16) -> Endpoint? {
         guard port == request.route.port.number else { return nil }
-        // Mostly written as we write it.
-        if let first = request.route.addresses.first, first.zone == nil, first.description == text {
+        let text = String(cString: text)
+        // Mostly the first, and written as we write it.
+        if text == lines.firstAddress, let first = request.route.addresses.first {
             return Endpoint(address: first, port: request.route.port)
         }
         return (try? IPAddress(text)).flatMap { planned($0.octets, port: port) }
@@ -221,8 +226,8 @@ extension ActiveTransfer {
     func arm(tlsContext: UnsafeMutableRawPointer) -> Bool {
         heard()
         guard let verifier = request.verifier else { return false }
-        let verdict = verdict
-        verdict.withLock { $0 = nil }
+        let verdict = Locked<TrustFailure?>(nil)
+        self.verdict = verdict
         let scope = ResumptionScope(port: request.origin.port, network: route.network)
         let isArmed = verifier.arm(
             sslContext: tlsContext, for: request.origin.host, resuming: scope
@@ -236,7 +241,7 @@ extension ActiveTransfer {
     }
 
     /// The last gate, before every request, on reused connections too: true lets the request out.
-    func clear(address: String, port: Int32) -> Bool {
+    func clear(address: UnsafePointer<CChar>, port: Int32) -> Bool {
         isCleared = false
         if heldHead != nil {
             // The answer to a challenge: another request, and no repeat of the one before.
@@ -247,7 +252,8 @@ extension ActiveTransfer {
         guard !control.isCancelled else { return false }
         guard let number = UInt16(exactly: port), let remote = planned(address, port: number)
         else {
-            record(.unexpected("the connection leads to \(address), which is not of the route"))
+            let text = String(cString: address)
+            record(.unexpected("the connection leads to \(text), which is not of the route"))
             return false
         }
         var facts = ConnectionFacts(remote: remote, isReused: isReused)
@@ -357,6 +363,7 @@ extension ActiveTransfer {
     /// `pause` when it was taken, and no more is wanted for now.
     private func deliver(_ body: UnsafeRawBufferPointer) -> BodyReply {
         bodyOctets += Int64(body.count)
+        if body.count >= ActiveTransfer.bulkOctets { stir.isBulk = true }
         if let limit = request.limits.maximumBodyOctets, bodyOctets > limit {
             record(.bodyTooLarge)
             return .end
@@ -383,6 +390,9 @@ extension ActiveTransfer {
         guard !isHuge, bodyOctets > most else { return nil }
         return "\(bodyOctets) octets out of \(wire)"
     }
+
+    /// Because: libcurl hands on so much at most, and only of what is longer.
+    private static let bulkOctets = 16_384
 
     /// Because: what small machines have in memory anyway; below it no ratio is judged.
     private static let freeExpansionOctets: Int64 = 16 * 1_024 * 1_024
@@ -414,6 +424,8 @@ extension ActiveTransfer {
 /// The transfers of which something was heard in this turn of the engine: no others' timers changed.
 final class Stir {
     private var transfers: [ActiveTransfer] = []
+    /// A body comes in long pieces.
+    var isBulk = false
 
     func note(_ transfer: ActiveTransfer) {
         guard !transfer.isNoted else { return }

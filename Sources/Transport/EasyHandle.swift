@@ -4,16 +4,23 @@ internal import CHTTPDNSCurl
 ///
 /// Used on the engine's thread only. Options that libcurl refuses are remembered in ``refusal``: a
 /// transfer with one refused option must not start, since each option is a promise.
-struct EasyHandle: ~Copyable {
+final class EasyHandle {
     let raw: UnsafeMutableRawPointer
+    /// Whose callbacks are answered, while libcurl works for it; the engine takes it away with its end.
+    var transfer: ActiveTransfer?
+    /// What stays as it is from one transfer to the next; nil for a handle that serves one alone.
+    let kind: TransferKind?
+    /// What was said last of all that does not.
+    var said = SaidOfTransfer()
     private(set) var refusal: String?
     private let errorText: UnsafeMutablePointer<CChar>
-    private var lists: [UnsafeMutablePointer<curl_slist>] = []
+    private var lists: [CURLoption.RawValue: UnsafeMutablePointer<curl_slist>] = [:]
 
     /// Nil when memory is short.
-    init?() {
+    init?(_ kind: TransferKind?) {
         guard let raw = httpdns_curl_easy_init() else { return nil }
         self.raw = raw
+        self.kind = kind
         errorText = .allocate(capacity: httpdns_curl_error_octets)
         errorText.initialize(repeating: 0, count: httpdns_curl_error_octets)
         note(httpdns_curl_set_error_buffer(raw, errorText), CURLOPT_ERRORBUFFER)
@@ -21,28 +28,32 @@ struct EasyHandle: ~Copyable {
 
     deinit {
         httpdns_curl_easy_cleanup(raw)
-        for list in lists { httpdns_curl_list_free(list) }
+        for list in lists.values { httpdns_curl_list_free(list) }
         errorText.deallocate()
     }
 
-    mutating func set(_ option: CURLoption, _ value: Int) {
+    /// Nothing is left of the words about the transfer before.
+    func forgetErrors() { errorText[0] = 0 }
+
+    func set(_ option: CURLoption, _ value: Int) {
         note(httpdns_curl_set_long(raw, option, value), option)
     }
 
-    mutating func set(_ option: CURLoption, _ value: Bool) {
+    func set(_ option: CURLoption, _ value: Bool) {
         set(option, value ? 1 : 0)
     }
 
-    mutating func set(_ option: CURLoption, offset value: Int64) {
+    func set(_ option: CURLoption, offset value: Int64) {
         note(httpdns_curl_set_offset(raw, option, value), option)
     }
 
     /// libcurl copies the text; nil takes a default away.
-    mutating func set(_ option: CURLoption, _ text: String?) {
+    func set(_ option: CURLoption, _ text: String?) {
         note(httpdns_curl_set_text(raw, option, text), option)
     }
 
-    mutating func set(_ option: CURLoption, lines: [String]) {
+    /// None takes back what was set before.
+    func set(_ option: CURLoption, lines: [String]) {
         var list: UnsafeMutablePointer<curl_slist>?
         for line in lines {
             guard let longer = httpdns_curl_list_append(list, line) else {
@@ -52,39 +63,38 @@ struct EasyHandle: ~Copyable {
             }
             list = longer
         }
-        guard let list else { return }
-        lists.append(list)
         note(httpdns_curl_set_list(raw, option, list), option)
+        let before = lists[option.rawValue]
+        lists[option.rawValue] = list
+        if let before { httpdns_curl_list_free(before) }
     }
 
-    /// `context` must outlive the handle.
-    mutating func set(
-        _ callbacks: httpdns_curl_callbacks, context: UnsafeMutableRawPointer
-    ) {
-        note(
-            httpdns_curl_set_callbacks(raw, callbacks, context), CURLOPT_PREREQFUNCTION)
+    /// The callbacks find the transfer by this handle.
+    func set(_ callbacks: httpdns_curl_callbacks) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        note(httpdns_curl_set_callbacks(raw, callbacks, context), CURLOPT_PREREQFUNCTION)
     }
 
-    borrowing func pause(_ directions: Int32) -> CURLcode {
+    func pause(_ directions: Int32) -> CURLcode {
         httpdns_curl_easy_pause(raw, directions)
     }
 
-    borrowing func long(_ which: CURLINFO) -> Int64 { httpdns_curl_get_long(raw, which) }
-    borrowing func offset(_ which: CURLINFO) -> Int64 { httpdns_curl_get_offset(raw, which) }
+    func long(_ which: CURLINFO) -> Int64 { httpdns_curl_get_long(raw, which) }
+    func offset(_ which: CURLINFO) -> Int64 { httpdns_curl_get_offset(raw, which) }
 
-    borrowing func text(_ which: CURLINFO) -> String? {
+    func text(_ which: CURLINFO) -> String? {
         httpdns_curl_get_text(raw, which).map { String(cString: $0) }
     }
 
     /// libcurl's own words about a failure, fit for a log: printable ASCII.
-    borrowing func explanation(of code: CURLcode) -> String {
+    func explanation(of code: CURLcode) -> String {
         let words = String(cString: errorText)
         let text = words.isEmpty ? String(cString: httpdns_curl_easy_text(code)) : words
         return String(
             decoding: text.utf8.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
     }
 
-    private mutating func note(_ code: CURLcode, _ option: CURLoption) {
+    private func note(_ code: CURLcode, _ option: CURLoption) {
         guard code != CURLE_OK, refusal == nil else { return }
         let why = String(cString: httpdns_curl_easy_text(code))
         refusal = "libcurl refused option \(option.rawValue): \(why)"

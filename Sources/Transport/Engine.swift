@@ -25,7 +25,10 @@ final class Engine {
     private var transfers: [TransferID: ActiveTransfer] = [:]
     private var ids: [UnsafeMutableRawPointer: TransferID] = [:]
     private var newcomers: [ActiveTransfer] = []
+    private var pool = EasyPool()
     private let stir = Stir()
+    /// Turns since observers were told.
+    private var rounds = 0
     /// No transfer is due before this moment; it may be too early, never too late.
     private var nextDue = Monotonic.distantFuture
     private let drowsyMilliseconds: Int64
@@ -52,7 +55,8 @@ final class Engine {
             return Engine.refuseAll(mailbox, .unexpected("no memory for libcurl"))
         }
         mailbox.attach(multi: multi.raw)
-        Engine(mailbox, multi, options, drowsyMilliseconds: drowsyMilliseconds).turn()
+        let engine = Engine(mailbox, multi, options, drowsyMilliseconds: drowsyMilliseconds)
+        LoopTurn.runLoop { engine.turn($0) }
     }
 
     /// Ends every exchange that is posted, until there is none left.
@@ -64,7 +68,7 @@ final class Engine {
         } while !mailbox.sleepIfEmpty()
     }
 
-    private func turn() {
+    private func turn(_ loop: LoopTurn.Loop) {
         while true {
             let batch = mailbox.take()
             for command in batch.commands { obey(command) }
@@ -79,11 +83,35 @@ final class Engine {
             reap()
             let now = clock.now()
             guard let due = expire(now: now) else { return }
-            let polled = httpdns_curl_multi_poll(
-                multi.raw, Int32(clamping: due.millisecondsLeft(from: now)))
+            let polled = linger(until: due, now, loop)
             guard polled == CURLM_OK else { return giveUp(polled) }
         }
     }
+
+    /// Tells observers what came, and waits for more. While a long body comes in, what is there is
+    /// read first, so that it is handed on in few large pieces.
+    private func linger(until due: Monotonic, _ now: Monotonic, _ loop: LoopTurn.Loop) -> CURLMcode
+    {
+        if stir.isBulk {
+            stir.isBulk = false
+            var ready: Int32 = 0
+            let looked = httpdns_curl_multi_look(multi.raw, &ready)
+            rounds += 1
+            if ready == 0 || rounds >= Engine.mostRounds {
+                rounds = 0
+                loop.endTurn()
+            }
+            // A wake-up may have gone with it: the mail is looked at before the next sleep.
+            return looked
+        }
+        rounds = 0
+        // The last before the sleep: what its observers wake may bring more mail.
+        loop.endTurn()
+        return httpdns_curl_multi_poll(multi.raw, Int32(clamping: due.millisecondsLeft(from: now)))
+    }
+
+    /// Because: eight buffers of libcurl's are as much as a reader takes at a time.
+    private static let mostRounds = 8
 
     /// The multi handle is broken: ends all exchanges and this thread; the next begins anew.
     private func giveUp(_ code: CURLMcode) {
@@ -124,13 +152,13 @@ final class Engine {
         if let obstacle = RequestFields.obstacle(request) {
             return observer.finished(.failure(.unavailable(obstacle)))
         }
-        guard let easy = EasyHandle() else {
+        guard let easy = handle(for: request) else {
             return observer.finished(.failure(.unexpected("no memory for libcurl")))
         }
-        let isTLS = request.origin.scheme == .https
         let key = RouteRegistry.Key(
             addresses: request.route.addresses, port: request.route.port,
-            policy: isTLS ? request.verifier?.fingerprint : nil, network: network,
+            policy: request.origin.scheme == .https ? request.verifier?.fingerprint : nil,
+            network: network,
             via: request.via)
         let now = clock.now()
         let lines = routes.take(key, now: now)
@@ -141,12 +169,7 @@ final class Engine {
         nextDue = min(nextDue, transfer.due().at)
         ids[transfer.easy.raw] = id
         transfer.easy.describe(request, over: lines)
-        transfer.easy.limitAge(options.maximumAge)
-        transfer.easy.set(
-            TransferCallbacks.all(
-                withTLS: isTLS,
-                hearsRefusals: isTLS && request.version == .http2 && !request.method.isIdempotent),
-            context: Unmanaged.passUnretained(transfer).toOpaque())
+        transfer.easy.transfer = transfer
         if let refusal = transfer.easy.refusal {
             return end(transfer, .failure(.unavailable(refusal)))
         }
@@ -159,6 +182,18 @@ final class Engine {
             return end(transfer, .failure(.unexpected(text)))
         }
         newcomers.append(transfer)
+    }
+
+    /// A handle that knows what holds for all requests of that kind; nil when memory is short.
+    private func handle(for request: TransportRequest) -> EasyHandle? {
+        let kind = TransferKind(request)
+        if let kind, let handle = pool.take(kind) {
+            handle.forgetErrors()
+            return handle
+        }
+        guard let handle = EasyHandle(kind) else { return nil }
+        handle.describe(kindOf: request, options)
+        return handle
     }
 
     /// Reports the exchanges that libcurl has ended.
@@ -225,6 +260,8 @@ final class Engine {
         ids[transfer.easy.raw] = nil
         newcomers.removeAll { $0 === transfer }
         httpdns_curl_multi_remove(multi.raw, transfer.easy.raw)
+        // What libcurl may still say, when it frees the handle, is for nobody.
+        transfer.easy.transfer = nil
         routes.release(
             transfer.route, transfer.lines, untold: transfer.hasRun ? [] : transfer.lines.removals,
             wereTold: transfer.hasRun)
@@ -232,7 +269,9 @@ final class Engine {
             return transfer.observer.finished(.failure(.cancelled))
         }
         switch result {
-        case .success: transfer.releaseHead()
+        case .success:
+            transfer.releaseHead()
+            if transfer.isQuiet { pool.keep(transfer.easy) }
         case .failure: if let remote { transfer.observer.failed(at: remote) }
         }
         transfer.observer.finished(result)

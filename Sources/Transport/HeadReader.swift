@@ -66,17 +66,19 @@ struct HeadReader {
             part = .status
             return .more
         }
-        var fields = HTTPFields()
+        let fields: HTTPFields
+        do { fields = try HTTPFields(checking: lines) } catch {
+            throw .malformedResponse("in the response head: \(error)")
+        }
+        var (hasLength, isChunked) = (false, false)
         for line in lines {
-            do { try fields.append(line.name, line.value) } catch {
-                throw .malformedResponse("in the response head: \(error)")
+            if HTTPFields.same(line.name, "Content-Length") {
+                hasLength = true
+            } else if HTTPFields.same(line.name, "Transfer-Encoding") {
+                isChunked = isChunked || line.value.lowercased().contains("chunked")
             }
         }
-        let hasLength = fields.contains("Content-Length")
         if hasLength { try HeadReader.checkLengths(fields.all("Content-Length")) }
-        let isChunked =
-            fields.contains("Transfer-Encoding")
-            && fields.all("Transfer-Encoding").contains { $0.lowercased().contains("chunked") }
         endsWithConnection =
             version != .http2 && status != 204 && status != 304 && !isChunked
             && !hasLength
@@ -86,6 +88,7 @@ struct HeadReader {
 
     /// libcurl takes the number that a value begins with; another reader may take another.
     private static func checkLengths(_ values: [String]) throws(TransportFailure) {
+        if values.count == 1, let value = values.first, isLength(value) { return }
         var known: String?
         for value in values {
             for item in value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) {
@@ -93,15 +96,20 @@ struct HeadReader {
                     decoding: item.drop { $0 == 0x20 || $0 == 0x09 }.reversed().drop {
                         $0 == 0x20 || $0 == 0x09
                     }.reversed(), as: UTF8.self)
-                guard (1...longestLength).contains(length.utf8.count),
-                    length.utf8.allSatisfy({ (0x30...0x39).contains($0) })
-                else { throw .malformedResponse("the response's Content-Length is not a number") }
+                guard isLength(length) else {
+                    throw .malformedResponse("the response's Content-Length is not a number")
+                }
                 guard length == known ?? length else {
                     throw .malformedResponse("the response states two different lengths")
                 }
                 known = length
             }
         }
+    }
+
+    private static func isLength(_ text: String) -> Bool {
+        (1...longestLength).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
     /// Digits of a length. Because: all such numbers fit in 64 bits, and no body is larger.
@@ -136,7 +144,7 @@ struct HeadReader {
     }
 
     private static func version(_ text: Line) -> HTTPVersion? {
-        switch String(decoding: text, as: UTF8.self) {
+        switch String(decoding: UnsafeRawBufferPointer(rebasing: text), as: UTF8.self) {
         case "HTTP/1.0": .http10
         case "HTTP/1.1": .http11
         case "HTTP/2", "HTTP/2.0": .http2
@@ -145,22 +153,24 @@ struct HeadReader {
     }
 
     private static func withoutLineEnd(_ raw: UnsafeRawBufferPointer) -> Line {
-        var line = raw[...]
-        if line.last == 0x0A { line.removeLast() }
-        if line.last == 0x0D { line.removeLast() }
-        return line
+        var count = raw.count
+        if count > 0, raw[count - 1] == 0x0A { count -= 1 }
+        if count > 0, raw[count - 1] == 0x0D { count -= 1 }
+        return raw[..<count]
     }
 
     private static func trimmed(_ octets: Line) -> String {
-        let isSpace = { (octet: UInt8) in octet == 0x20 || octet == 0x09 }
-        guard let first = octets.firstIndex(where: { !isSpace($0) }),
-            let last = octets.lastIndex(where: { !isSpace($0) })
-        else { return "" }
-        return text(octets[first...last])
+        var (first, end) = (octets.startIndex, octets.endIndex)
+        while first < end, isSpace(octets[first]) { first += 1 }
+        while first < end, isSpace(octets[end - 1]) { end -= 1 }
+        return text(octets[first..<end])
     }
+
+    private static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 
     /// UTF-8 where it is, otherwise one character an octet. Source: RFC 9110 §5.5 (ISO-8859-1).
     private static func text(_ octets: Line) -> String {
+        let octets = UnsafeRawBufferPointer(rebasing: octets)
         if let text = String(validating: octets, as: UTF8.self) { return text }
         var text = ""
         for octet in octets { text.unicodeScalars.append(Unicode.Scalar(octet)) }

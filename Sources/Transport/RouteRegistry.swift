@@ -41,10 +41,14 @@ struct RouteRegistry {
         let resolve: [String]
         /// The removals among ``resolve``.
         let removals: [String]
+        /// The first address as libcurl writes it; nil for one with a zone.
+        let firstAddress: String?
     }
 
     private struct Entry {
         let number: UInt64
+        /// Of a name that libcurl knows, when nothing is to be removed: most of the time.
+        let lines: Lines
         let bornAt: Monotonic
         var users: Int
         var lastUse: UInt64
@@ -75,21 +79,22 @@ struct RouteRegistry {
         if let entry = entries[key], now.milliseconds(since: entry.bornAt) >= lifetimeMilliseconds {
             leave(entry, of: key)
         }
-        var entry = entries[key] ?? fresh(now)
+        var entry = entries[key] ?? fresh(key, now)
         entry.users += 1
         entry.lastUse = uses
         entries[key] = entry
-        let name = RouteRegistry.name(entry.number)
-        let place = "\(name):\(key.port)"
+        let lines = entry.lines
+        guard !entry.isTold || !retired.isEmpty else { return lines }
         let removals = retired
         retired = []
         var resolve = removals
         if !entry.isTold {
-            resolve.append("\(place):\(key.addresses.map(\.uriText).joined(separator: ","))")
+            let addresses = key.addresses.map(\.uriText).joined(separator: ",")
+            resolve.append("\(lines.name):\(key.port):\(addresses)")
         }
         return Lines(
-            number: entry.number, name: name, connectTo: "::" + place,
-            resolve: resolve, removals: removals)
+            number: lines.number, name: lines.name, connectTo: lines.connectTo,
+            resolve: resolve, removals: removals, firstAddress: lines.firstAddress)
     }
 
     /// Ends one use.
@@ -127,10 +132,15 @@ struct RouteRegistry {
         retired.append("-\(RouteRegistry.name(number)):\(port)")
     }
 
-    private mutating func fresh(_ now: Monotonic) -> Entry {
+    private mutating func fresh(_ key: Key, _ now: Monotonic) -> Entry {
         if entries.count >= capacity { retireOne() }
         lastNumber += 1
-        return Entry(number: lastNumber, bornAt: now, users: 0, lastUse: 0)
+        let name = RouteRegistry.name(lastNumber)
+        let first = key.addresses.first.flatMap { $0.zone == nil ? $0.description : nil }
+        let lines = Lines(
+            number: lastNumber, name: name, connectTo: "::\(name):\(key.port)", resolve: [],
+            removals: [], firstAddress: first)
+        return Entry(number: lastNumber, lines: lines, bornAt: now, users: 0, lastUse: 0)
     }
 
     private mutating func retireOne() {

@@ -4,8 +4,8 @@ internal import HTTPDNSNames
 /// The functions that libcurl calls during a transfer.
 ///
 /// All are called on the engine's thread, inside a libcurl call of the engine, with an
-/// ``ActiveTransfer`` that the engine keeps alive until its handle is freed. None may block, add,
-/// remove or free a handle.
+/// ``EasyHandle``, whose ``ActiveTransfer`` the engine keeps alive while libcurl has the handle. None
+/// may block, add, remove or free a handle.
 enum TransferCallbacks {
     static func all(withTLS isTLS: Bool, hearsRefusals: Bool) -> httpdns_curl_callbacks {
         httpdns_curl_callbacks(
@@ -15,8 +15,9 @@ enum TransferCallbacks {
     }
 }
 
-private func transfer(_ context: UnsafeMutableRawPointer) -> ActiveTransfer {
-    Unmanaged<ActiveTransfer>.fromOpaque(context).takeUnretainedValue()
+private func transfer(_ context: UnsafeMutableRawPointer?) -> ActiveTransfer? {
+    guard let context else { return nil }
+    return Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.transfer }
 }
 
 /// Called with each piece of the decoded body; answers with the octets taken.
@@ -24,10 +25,10 @@ private func takeBody(
     _ octets: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let context else { return 0 }
+    guard let transfer = transfer(context) else { return 0 }
     // libcurl passes a size of 1, and at most CURL_MAX_WRITE_SIZE octets.
     let buffer = UnsafeRawBufferPointer(start: octets, count: size &* count)
-    return switch transfer(context).received(body: buffer) {
+    return switch transfer.received(body: buffer) {
     case .taken: buffer.count
     case .pause: httpdns_curl_pause_body
     // Any other number than the count ends the transfer; a count of 0 cannot.
@@ -40,9 +41,9 @@ private func takeHeadLine(
     _ octets: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let context else { return 0 }
+    guard let transfer = transfer(context) else { return 0 }
     let buffer = UnsafeRawBufferPointer(start: octets, count: size &* count)
-    guard transfer(context).received(headLine: buffer) else { return buffer.isEmpty ? 1 : 0 }
+    guard transfer.received(headLine: buffer) else { return buffer.isEmpty ? 1 : 0 }
     return buffer.count
 }
 
@@ -51,8 +52,8 @@ private func fillUpload(
     _ octets: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let context else { return httpdns_curl_abort_read }
-    return transfer(context).fill(
+    guard let transfer = transfer(context) else { return httpdns_curl_abort_read }
+    return transfer.fill(
         UnsafeMutableRawBufferPointer(start: octets, count: size &* count))
 }
 
@@ -60,9 +61,8 @@ private func fillUpload(
 private func rewindUpload(
     _ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32
 ) -> Int32 {
-    guard let context, origin == SEEK_SET, transfer(context).rewind(to: Int64(offset)) else {
-        return CURL_SEEKFUNC_FAIL
-    }
+    guard origin == SEEK_SET, let transfer = transfer(context), transfer.rewind(to: Int64(offset))
+    else { return CURL_SEEKFUNC_FAIL }
     return CURL_SEEKFUNC_OK
 }
 
@@ -72,10 +72,10 @@ private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
     _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let context, let address else { return httpdns_curl_no_socket }
+    guard let transfer = transfer(context), let address else { return httpdns_curl_no_socket }
     let facts = httpdns_curl_address_of(address)
     let octets = withUnsafeBytes(of: facts.octets) { Array($0.prefix(facts.count)) }
-    guard let planned = transfer(context).permits(octets, port: facts.port) else {
+    guard let planned = transfer.permits(octets, port: facts.port) else {
         return httpdns_curl_no_socket
     }
     return httpdns_curl_open_socket(address, planned.zone)
@@ -94,9 +94,8 @@ private func armTLS(
     _ easy: UnsafeMutableRawPointer?, _ tlsContext: UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> CURLcode {
-    guard let context, let tlsContext, transfer(context).arm(tlsContext: tlsContext) else {
-        return CURLE_ABORTED_BY_CALLBACK
-    }
+    guard let tlsContext, let transfer = transfer(context), transfer.arm(tlsContext: tlsContext)
+    else { return CURLE_ABORTED_BY_CALLBACK }
     return CURLE_OK
 }
 
@@ -105,8 +104,8 @@ private func clearRequest(
     _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?,
     _ local: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
-    guard let context, let remote,
-        transfer(context).clear(address: String(cString: remote), port: remotePort)
+    guard let remote, let transfer = transfer(context),
+        transfer.clear(address: remote, port: remotePort)
     else { return CURL_PREREQFUNC_ABORT }
     return CURL_PREREQFUNC_OK
 }
@@ -117,7 +116,7 @@ private func readLog(
     _ easy: UnsafeMutableRawPointer?, _ kind: curl_infotype,
     _ octets: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard kind == CURLINFO_TEXT, let context, let octets else { return 0 }
-    transfer(context).read(log: UnsafeRawBufferPointer(start: octets, count: count))
+    guard kind == CURLINFO_TEXT, let octets, let transfer = transfer(context) else { return 0 }
+    transfer.read(log: UnsafeRawBufferPointer(start: octets, count: count))
     return 0
 }

@@ -5,35 +5,75 @@ internal import HTTPDNSNames
 
 /// Says to libcurl what a request means. The comment at each group says what would happen without it.
 extension EasyHandle {
-    mutating func describe(_ request: TransportRequest, over lines: RouteRegistry.Lines) {
-        setDestination(request, over: lines)
+    /// What holds for every transfer of this handle.
+    func describe(kindOf request: TransportRequest, _ options: ConnectionOptions) {
+        let isTLS = request.origin.scheme == .https
         setSilence()
         setTLS(request)
         setConnection(request)
+        limitAge(options.maximumAge)
         setMessage(request)
+        set(
+            TransferCallbacks.all(
+                withTLS: isTLS,
+                hearsRefusals: isTLS && request.version == .http2 && !request.method.isIdempotent))
+    }
+
+    /// What is this transfer's own. Of a handle that has served before only what differs is said.
+    func describe(_ request: TransportRequest, over lines: RouteRegistry.Lines) {
+        setDestination(request, over: lines)
+        if said.isFresh != request.needsFreshConnection {
+            set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection)
+            said.isFresh = request.needsFreshConnection
+        }
+        if said.connectMilliseconds != request.limits.connectMilliseconds {
+            setConnectTime(request.limits.connectMilliseconds)
+            said.connectMilliseconds = request.limits.connectMilliseconds
+        }
+        if said.fields != request.fields {
+            set(
+                CURLOPT_HTTPHEADER,
+                lines: RequestFields.lines(
+                    request.fields, expectsContinue: request.expectsContinue,
+                    accepting: request.decodesContent ? ContentCoding.acceptEncoding : nil))
+            said.fields = request.fields
+        }
+        switch request.body {
+        case .none: break
+        case .bytes(let octets): set(CURLOPT_INFILESIZE_LARGE, offset: Int64(octets.count))
+        // A length of -1 makes HTTP/1.1 send chunks; HTTP/2 frames either way.
+        case .stream(let source): set(CURLOPT_INFILESIZE_LARGE, offset: source.length ?? -1)
+        }
         setCredentials(request)
     }
 
     /// The URL keeps the host we mean; only the connection goes elsewhere. No proxy is ever taken from
     /// the environment.
-    private mutating func setDestination(
+    private func setDestination(
         _ request: TransportRequest, over lines: RouteRegistry.Lines
     ) {
-        set(CURLOPT_URL, request.origin.description + "/")
-        set(CURLOPT_RESOLVE, lines: lines.resolve)
-        if let path = request.via {
-            setProxy(path, for: request, named: lines.name)
-        } else {
+        if said.origin != request.origin {
+            set(CURLOPT_URL, request.origin.description + "/")
+            said.origin = request.origin
+        }
+        if said.hasAddresses || !lines.resolve.isEmpty {
+            set(CURLOPT_RESOLVE, lines: lines.resolve)
+            said.hasAddresses = !lines.resolve.isEmpty
+        }
+        if let path = request.via { return setProxy(path, for: request, named: lines.name) }
+        if said.target != request.target {
             set(CURLOPT_REQUEST_TARGET, request.target)
+            said.target = request.target
+        }
+        if said.route != lines.number {
             set(CURLOPT_CONNECT_TO, lines: [lines.connectTo])
-            set(CURLOPT_PROXY, "")
-            set(CURLOPT_NOPROXY, "*")
+            said.route = lines.number
         }
     }
 
     /// The proxy goes by the name that stands for its addresses. SOCKS in the form that resolves nothing
     /// here: what it is told is a name, or already an address.
-    private mutating func setProxy(
+    private func setProxy(
         _ path: ProxyPath, for request: TransportRequest, named name: String
     ) {
         let scheme = path.proxy.kind == .http ? "http" : "socks5h"
@@ -59,9 +99,11 @@ extension EasyHandle {
             isAbsolute ? request.origin.description + request.target : request.target)
     }
 
-    /// Otherwise libcurl would follow redirects to hosts that
-    /// nobody resolved or verified, speak other protocols, or send passwords from a file.
-    private mutating func setSilence() {
+    /// Otherwise libcurl would take a proxy from the environment, follow redirects to hosts that nobody
+    /// resolved or verified, speak other protocols, or send passwords from a file.
+    private func setSilence() {
+        set(CURLOPT_PROXY, "")
+        set(CURLOPT_NOPROXY, "*")
         set(CURLOPT_FOLLOWLOCATION, false)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
@@ -74,7 +116,7 @@ extension EasyHandle {
     /// The verifier is the judge; libcurl's own name check stays as a second one. Its roots are taken
     /// away (reading them costs 40 ms a connection), and its session cache too: it would give a session
     /// to whoever names the same host, whatever the policy. The verifier keeps its own.
-    private mutating func setTLS(_ request: TransportRequest) {
+    private func setTLS(_ request: TransportRequest) {
         guard request.origin.scheme == .https else { return }
         set(CURLOPT_SSL_VERIFYPEER, true)
         set(CURLOPT_SSL_VERIFYHOST, 2)
@@ -87,33 +129,29 @@ extension EasyHandle {
         set(CURLOPT_SSL_OPTIONS, 0)
     }
 
-    private mutating func setConnection(_ request: TransportRequest) {
+    private func setConnection(_ request: TransportRequest) {
         set(CURLOPT_HTTP_VERSION, EasyHandle.version(request.version))
         set(CURLOPT_HTTP09_ALLOWED, false)
         // Wait for a handshake under way rather than make a connection for each of many requests.
         set(CURLOPT_PIPEWAIT, request.origin.scheme == .https && request.version == .http2)
-        set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection)
         set(CURLOPT_TCP_NODELAY, true)
-        set(
-            CURLOPT_CONNECTTIMEOUT_MS,
-            Int(
-                clamping: min(
-                    max(request.limits.connectMilliseconds, 1), EasyHandle.longestMilliseconds)))
+        set(CURLOPT_BUFFERSIZE, EasyHandle.bufferOctets)
         set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, EasyHandle.attemptDelayMilliseconds)
         set(CURLOPT_MAXAGE_CONN, EasyHandle.idleSeconds)
     }
 
+    private func setConnectTime(_ milliseconds: Int64) {
+        set(
+            CURLOPT_CONNECTTIMEOUT_MS,
+            Int(clamping: min(max(milliseconds, 1), EasyHandle.longestMilliseconds)))
+    }
+
     /// For connections that are idle now and then; for the others see ``RouteRegistry``.
-    mutating func limitAge(_ age: Duration) {
+    private func limitAge(_ age: Duration) {
         set(CURLOPT_MAXLIFETIME_CONN, Int(clamping: max(1, age.wholeMilliseconds / 1_000)))
     }
 
-    private mutating func setMessage(_ request: TransportRequest) {
-        set(
-            CURLOPT_HTTPHEADER,
-            lines: RequestFields.lines(
-                request.fields, expectsContinue: request.expectsContinue,
-                accepting: request.decodesContent ? ContentCoding.acceptEncoding : nil))
+    private func setMessage(_ request: TransportRequest) {
         set(CURLOPT_EXPECT_100_TIMEOUT_MS, EasyHandle.expectationMilliseconds)
         // Bodies come as they are on the wire: see `BodyDecoding`.
         set(CURLOPT_HTTP_CONTENT_DECODING, false)
@@ -122,16 +160,16 @@ extension EasyHandle {
         switch request.body {
         case .none where request.method == .head: set(CURLOPT_NOBODY, true)
         case .none where EasyHandle.needsLength.contains(request.method.text):
-            setUpload(length: 0)
+            set(CURLOPT_UPLOAD, true)
+            set(CURLOPT_INFILESIZE_LARGE, offset: 0)
         case .none: set(CURLOPT_HTTPGET, true)
-        case .bytes(let octets): setUpload(length: Int64(octets.count))
-        case .stream(let source): setUpload(length: source.length ?? -1)
+        case .bytes, .stream: set(CURLOPT_UPLOAD, true)
         }
         set(CURLOPT_CUSTOMREQUEST, request.method.text)
     }
 
     /// One scheme only: with several libcurl would choose by what the answer offers.
-    private mutating func setCredentials(_ request: TransportRequest) {
+    private func setCredentials(_ request: TransportRequest) {
         guard let credentials = request.credentials, credentials.origin == request.origin else {
             return
         }
@@ -144,12 +182,6 @@ extension EasyHandle {
         set(CURLOPT_PASSWORD, credentials.password.revealed)
     }
 
-    /// A length of -1 makes HTTP/1.1 send chunks; HTTP/2 frames either way.
-    private mutating func setUpload(length: Int64) {
-        set(CURLOPT_UPLOAD, true)
-        set(CURLOPT_INFILESIZE_LARGE, offset: length)
-    }
-
     private static func version(_ version: HTTPVersion) -> Int {
         switch version {
         case .http10: Int(CURL_HTTP_VERSION_1_0)
@@ -157,6 +189,12 @@ extension EasyHandle {
         case .http2: Int(CURL_HTTP_VERSION_2TLS)
         }
     }
+
+    /// What is read from a connection at a time; touched only as far as a response fills it.
+    ///
+    /// Because: seven of the pieces in which libcurl hands a body on, and what the allocator still
+    /// takes from its heap (up to 128 KiB).
+    static let bufferOctets = 7 * 16_384
 
     /// Methods whose requests say that they have no body. Source: RFC 9110 §8.6.
     private static let needsLength: Set<String> = ["POST", "PUT", "PATCH"]

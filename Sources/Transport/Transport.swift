@@ -1,6 +1,7 @@
 package import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
+internal import Synchronization
 
 /// Performs HTTP exchanges through libcurl on one thread of its own.
 ///
@@ -53,18 +54,18 @@ package final class Transport: Sendable {
 package final class Transfer: Sendable {
     let id: TransferID
     private let mailbox: Mailbox
-    private let cancelled = Locked(false)
+    private let cancelled = Atomic(false)
 
     init(id: TransferID, mailbox: Mailbox) {
         self.id = id
         self.mailbox = mailbox
     }
 
-    var isCancelled: Bool { cancelled.withLock { $0 } }
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 
     /// Ends the exchange; the observer is told ``TransportFailure/cancelled`` unless it had ended.
     package func cancel() {
-        cancelled.withLock { $0 = true }
+        cancelled.store(true, ordering: .releasing)
         _ = mailbox.post(.cancel(id))
     }
 

@@ -68,6 +68,8 @@ CURLMcode httpdns_curl_multi_add(void *_Nonnull multi, void *_Nonnull easy);
 CURLMcode httpdns_curl_multi_remove(void *_Nonnull multi, void *_Nonnull easy);
 CURLMcode httpdns_curl_multi_perform(void *_Nonnull multi);
 CURLMcode httpdns_curl_multi_poll(void *_Nonnull multi, int milliseconds);
+/// As above without waiting; `ready` is how many connections have something.
+CURLMcode httpdns_curl_multi_look(void *_Nonnull multi, int *_Nonnull ready);
 /// The one multi call that any thread may make.
 CURLMcode httpdns_curl_multi_wakeup(void *_Nonnull multi);
 /// The next transfer that ended, and how; NULL when there is none.

@@ -48,6 +48,9 @@ void httpdns_mutex_init_brief(pthread_mutex_t *_Nonnull mutex);
 /// Starts a detached thread with all signals blocked, so that the application's handlers never run on it.
 int httpdns_thread_start_detached(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable context);
 void httpdns_thread_set_name(const char *_Nonnull name);
+/// What this thread's event loop left there; NULL on a thread without one.
+void *_Nullable httpdns_thread_loop(void);
+void httpdns_thread_set_loop(void *_Nullable place);
 
 /// The soft limit on open descriptors; 0 on success. (The constant has another type on each system.)
 int httpdns_descriptor_limit(struct rlimit *_Nonnull limit);

@@ -1,0 +1,72 @@
+internal import HTTPDNSExchange
+internal import HTTPDNSNames
+
+/// What libcurl is told once and what holds for every transfer of a handle: most options.
+struct TransferKind: Hashable {
+    let scheme: Scheme
+    let version: HTTPVersion
+    let method: HTTPMethod
+    let hasBody: Bool
+    let decodesContent: Bool
+
+    /// Nil for what is told too much that must not be there the next time: proxies and passwords.
+    init?(_ request: TransportRequest) {
+        guard request.via == nil, request.credentials == nil, !request.expectsContinue else {
+            return nil
+        }
+        scheme = request.origin.scheme
+        version = request.version
+        method = request.method
+        hasBody = request.body.isThere
+        decodesContent = request.decodesContent
+    }
+}
+
+extension RequestBody {
+    fileprivate var isThere: Bool { if case .none = self { false } else { true } }
+}
+
+/// What differs from one transfer of a handle to the next, as libcurl was told last.
+struct SaidOfTransfer {
+    var origin: Origin?
+    var target: String?
+    /// The number of the route's name.
+    var route: UInt64?
+    var hasAddresses = false
+    var fields: HTTPFields?
+    var isFresh: Bool?
+    var connectMilliseconds: Int64?
+}
+
+/// Handles whose transfer went well, kept with what they were told for transfers of the same kind.
+///
+/// To make a handle and tell it some fifty things takes longer than a small request. A handle that
+/// failed is freed: nobody needs to know what state libcurl left it in.
+struct EasyPool {
+    private var idle: [TransferKind: [EasyHandle]] = [:]
+    private var count = 0
+
+    mutating func take(_ kind: TransferKind) -> EasyHandle? {
+        guard let handle = idle[kind]?.popLast() else { return nil }
+        count -= 1
+        return handle
+    }
+
+    mutating func keep(_ handle: EasyHandle) {
+        guard let kind = handle.kind, handle.refusal == nil else { return }
+        if count >= EasyPool.mostKept {
+            idle = [:]
+            count = 0
+        }
+        idle[kind, default: []].append(handle)
+        count += 1
+    }
+
+    mutating func removeAll() {
+        idle = [:]
+        count = 0
+    }
+
+    /// Because: as many as are in flight to one busy host; each holds some 30 KiB.
+    private static let mostKept = 64
+}
