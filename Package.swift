@@ -142,14 +142,14 @@ let drivers: [Target] = [
     module(
         "Capture",
         [
-            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Store",
+            "Names", "Wire", "Lookup", "Trust", "Exchange", "Rules", "Platform", "JSON", "Store",
             "Transport", "Client",
         ]),
     module(
         "Interception",
         [
-            "Names", "Lookup", "Trust", "Exchange", "Rules", "Platform", "IDNA", "Transport",
-            "Client", "Capture",
+            "Names", "Lookup", "Trust", "Exchange", "Caching", "Rules", "Platform", "IDNA",
+            "Transport", "Client", "Capture",
         ],
         c: ["System"]),
     module(
@@ -218,8 +218,8 @@ let testTargets: [Target] = [
     .executableTarget(
         name: "TestChild",
         dependencies: [
-            "HTTPDNSStore", "HTTPDNSLookup", "HTTPDNSPlatform", "HTTPDNSURLSession",
-            "TestSupport",
+            "HTTPDNSStore", "HTTPDNSCaching", "HTTPDNSExchange", "HTTPDNSLookup", "HTTPDNSPlatform",
+            "HTTPDNSURLSession", "TestSupport",
         ],
         path: "Tests/Child", swiftSettings: strict),
     tests("Core", library + ["!TestSupport"], exclude: ["Scenarios/Files"]),
@@ -234,7 +234,7 @@ let testTargets: [Target] = [
         library + [
             "Interception", "URLSession", "ForwardProxy", "CLI", "PinLab", "!TestSupport",
             "!TestChild", "!HTTPDNSCommand", "!Recipes",
-        ]),
+        ], c: ["System"]),
     // The resolver tier of docs/fleet.md.
     .target(
         name: "FleetLab",

@@ -51,6 +51,7 @@ static void become(
     // An ignored signal would stay ignored, and a broken pipe unnoticed.
     signal(SIGPIPE, SIG_DFL);
     signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
     if (dup2(nothing, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0
         && dup2(output, STDERR_FILENO) >= 0) {
         environ = (char **)environment;

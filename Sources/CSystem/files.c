@@ -46,6 +46,7 @@ int httpdns_file_open_own(const char *path) {
     if (fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid())
         return descriptor;
     close(descriptor);
+    errno = ENOENT;
     return -1;
 }
 

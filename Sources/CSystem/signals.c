@@ -8,7 +8,7 @@ static volatile sig_atomic_t is_told = 0;
 static void end_interrupted(int signal) {
     int saved = errno;
     // Nothing can be done about a failure to write here, but to end at once.
-    if (teller >= 0 && !is_told && write((int)teller, "", 1) == 1) {
+    if (signal != SIGQUIT && teller >= 0 && !is_told && write((int)teller, "", 1) == 1) {
         is_told = 1;
         errno = saved;
         return;
@@ -20,7 +20,7 @@ static void end_interrupted(int signal) {
     }
     httpdns_interrupt_clean_up();
     // Who was told ends as interrupted, whichever signal it was.
-    _exit(128 + (is_told ? SIGINT : signal));
+    _exit(128 + (is_told && signal != SIGQUIT ? SIGINT : signal));
 }
 
 static void end_on(int signal) {
@@ -29,9 +29,10 @@ static void end_on(int signal) {
     if (sigaction(signal, NULL, &present) == 0 && present.sa_handler == SIG_IGN) return;
     struct sigaction action = {0};
     sigemptyset(&action.sa_mask);
-    // The other one waits, so that the two never run at once on one thread.
+    // The others wait, so that no two run at once on one thread.
     sigaddset(&action.sa_mask, SIGINT);
     sigaddset(&action.sa_mask, SIGTERM);
+    sigaddset(&action.sa_mask, SIGQUIT);
     action.sa_flags = SA_RESTART;
     action.sa_handler = end_interrupted;
     sigaction(signal, &action, NULL);
@@ -44,6 +45,8 @@ void httpdns_signals_of_command(void) {
     sigaction(SIGPIPE, &action, NULL);
     end_on(SIGINT);
     end_on(SIGTERM);
+    // Who presses it wants an end at once; a core of a tool that works says nothing.
+    end_on(SIGQUIT);
 }
 
 int httpdns_signals_listen(void) {

@@ -21,6 +21,12 @@ package protocol ResponseStore: AnyObject, Sendable {
         _ response: KeptResponse, hasRoom: @escaping @Sendable () -> Void
     ) -> any BodyKeeping
 
+    /// Replaces the head of the one chosen by what `change` makes of it; nil removes it. Whoever
+    /// asks afterwards finds it so.
+    func revise(
+        _ key: CacheKey, choosing choose: @escaping @Sendable ([KeptResponse]) -> KeptResponse?,
+        _ change: @escaping @Sendable (KeptResponse) -> KeptResponse?)
+
     /// Replaces the head of what is kept already.
     func update(_ response: KeptResponse)
 

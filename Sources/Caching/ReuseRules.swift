@@ -104,7 +104,7 @@ package struct ReuseRules: Sendable {
 
     /// What to ask the origin with; nil where the response has no validator. Source: RFC 9111
     /// §4.3.1.
-    static func conditions(_ kept: KeptResponse) -> HTTPFields? {
+    package static func conditions(_ kept: KeptResponse) -> HTTPFields? {
         var fields = HTTPFields()
         if let tag = kept.eTag { try? fields.append("If-None-Match", tag.text) }
         if kept.lastModified != nil, let text = kept.fields.first("Last-Modified") {

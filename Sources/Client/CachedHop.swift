@@ -40,10 +40,16 @@ final class CachedHop: Sendable {
         self.policy = url.origin.scheme == .https ? policy : []
     }
 
-    func consult(_ request: CacheRequest, _ tell: @escaping @Sendable (Finding) -> Void) {
+    /// - Parameter hasBody: a request with one is not answered, whatever its method.
+    func consult(
+        _ request: CacheRequest, hasBody: Bool, _ tell: @escaping @Sendable (Finding) -> Void
+    ) {
         let rules = ReuseRules(mode: mode, policy: policy, now: cache.now())
-        guard rules.looks(request), let key = request.key else {
-            return tell(.toSend(fallsBack: false))
+        guard rules.looks(request), !hasBody, let key = request.key else {
+            return tell(
+                rules.isOffline(request)
+                    ? .kept(.refusal(of: url, remark: StorageRules.Refusal.method.rawValue))
+                    : .toSend(fallsBack: false))
         }
         cache.store.find(key) { variants in
             rules.choose(variants, for: request)
@@ -77,10 +83,21 @@ final class CachedHop: Sendable {
     private func answer(
         _ found: FoundResponse, _ provenance: CacheProvenance, to request: CacheRequest
     ) -> KeptAnswer {
-        KeptAnswer(
-            head: KeptFields.delivered(
-                found.response, for: url, ageSeconds: provenance.ageSeconds),
-            body: request.method == .head ? nil : found.body, provenance: provenance)
+        let head = KeptFields.delivered(
+            found.response, for: url, ageSeconds: provenance.ageSeconds)
+        guard request.method != .head else {
+            return KeptAnswer(head: head, body: nil, provenance: provenance)
+        }
+        return answer(found, head, provenance)
+    }
+
+    /// The head given, with the body that is kept.
+    func answer(
+        _ found: FoundResponse, _ head: ResponseHead, _ provenance: CacheProvenance
+    ) -> KeptAnswer {
+        KeptAnswer(head: head, body: found.body, provenance: provenance) { [store = cache.store] in
+            store.remove(found.response)
+        }
     }
 
     /// What may stand in for the network; once.
@@ -90,10 +107,9 @@ final class CachedHop: Sendable {
             return (state.found, state.onError)
         }
         guard let found, let provenance else { return nil }
-        return KeptAnswer(
-            head: KeptFields.delivered(
-                found.response, for: url, ageSeconds: provenance.ageSeconds),
-            body: found.body, provenance: provenance)
+        let head = KeptFields.delivered(
+            found.response, for: url, ageSeconds: provenance.ageSeconds)
+        return answer(found, head, provenance)
     }
 
     /// Sends the request with the conditions that were decided on.
@@ -126,6 +142,8 @@ struct KeptAnswer: Sendable {
     /// Nil: there is none to deliver.
     let body: (any KeptBody)?
     let provenance: CacheProvenance
+    /// The body turned out to be broken.
+    var forget: @Sendable () -> Void = {}
 
     /// A 504 of our own. Source: RFC 9111 §5.2.1.7.
     static func refusal(of url: HTTPURL, remark: String?) -> KeptAnswer {
@@ -172,13 +190,14 @@ final class KeptTransfer: RunningTransfer {
         }
         guard !isCancelled else { return listener.finished(.failure(.cancelled)) }
         guard let body = answer.body else { return listener.finished(.success(facts)) }
-        let (listener, facts) = (listener, facts)
+        let (listener, facts, forget) = (listener, facts, answer.forget)
         body.pour { octets in
             listener.received(body: octets)
         } _: { end in
             switch end {
             case .whole: listener.finished(.success(facts))
             case .broken(let why):
+                forget()
                 listener.finished(
                     .failure(.connectionLost("of the kept body, \(why)", hadResponse: true)))
             case .cancelled: listener.finished(.failure(.cancelled))

@@ -45,6 +45,8 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         var phase = Phase.asked
         var transfer: Transfer?
         var isCancelled = false
+        /// It was told to go on before its handle was known.
+        var isResumePending = false
         var isHeldByReader = false
         var isHeldByKeeper = false
         var alarm: AlarmID?
@@ -79,12 +81,15 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         let conditions = state.withLock { $0.question.conditions }
         for field in conditions?.fields ?? [] { try? wire.fields.set(field.name, field.value) }
         let transfer = transport.start(wire, observer: self)
-        let isCancelled = state.withLock { state in
-            if case .over = state.phase { return false }
-            state.transfer = transfer
-            return state.isCancelled
+        let (isCancelled, isResumed) = state.withLock { state in
+            switch state.phase {
+            case .over, .pouring: return (false, false)
+            default: state.transfer = transfer
+            }
+            defer { state.isResumePending = false }
+            return (state.isCancelled, state.isResumePending)
         }
-        if isCancelled { transfer.cancel() }
+        if isCancelled { transfer.cancel() } else if isResumed { transfer.resume() }
     }
 
     // MARK: From the driver
@@ -110,8 +115,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         let act = state.withLock { state -> (@Sendable () -> Void)? in
             if case .pouring(let kept) = state.phase { return { kept.resume() } }
             state.isHeldByReader = false
-            guard !state.isHeldByKeeper, let transfer = state.transfer else { return nil }
-            return { transfer.resume() }
+            return state.goOn()
         }
         act?()
     }
@@ -150,12 +154,15 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
     }
 
     private func pass(_ body: UnsafeRawBufferPointer, to keeper: any BodyKeeping) -> Flow {
-        // Before it is asked: room may be there again before its word is noted.
-        state.withLock { $0.isHeldByKeeper = true }
+        // Before they are asked: either may have room again before its word is noted.
+        state.withLock { state in
+            state.isHeldByKeeper = true
+            state.isHeldByReader = true
+        }
         let isFull = keeper.write(body) == .pause
         let flow = listener.received(body: body)
         let (isHeld, waits) = state.withLock { state -> (Bool, Bool) in
-            if flow == .pause { state.isHeldByReader = true }
+            if flow == .more { state.isHeldByReader = false }
             if !isFull { state.isHeldByKeeper = false }
             return (state.isHeldByReader || state.isHeldByKeeper, state.isHeldByKeeper)
         }
@@ -233,11 +240,11 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
     /// From a thread of the store.
     func hasRoom() {
         dropAlarm()
-        let transfer = state.withLock { state -> Transfer? in
+        let act = state.withLock { state -> (@Sendable () -> Void)? in
             state.isHeldByKeeper = false
-            return state.isHeldByReader ? nil : state.transfer
+            return state.goOn()
         }
-        transfer?.resume()
+        act?()
     }
 
     private func setAlarm() {
@@ -275,4 +282,16 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
     /// Because: longer than any disk in order takes for what may wait, shorter than a person
     /// notices much of.
     static let patienceMilliseconds: Int64 = 1_000
+}
+
+extension CachedTransfer.State {
+    /// Lets the transfer go on when nobody holds it; what to do then.
+    fileprivate mutating func goOn() -> (@Sendable () -> Void)? {
+        guard !isHeldByKeeper, !isHeldByReader else { return nil }
+        guard let transfer else {
+            isResumePending = true
+            return nil
+        }
+        return { transfer.resume() }
+    }
 }

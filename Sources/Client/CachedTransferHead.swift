@@ -63,10 +63,10 @@ extension CachedTransfer {
         hop.cache.store.update(updated)
         let provenance = CacheProvenance(
             .validated, ageSeconds: updated.ageSeconds(at: arrival.now))
-        let answer = KeptAnswer(
-            head: KeptFields.delivered(
-                updated, for: hop.url, ageSeconds: nil, news: head.fields),
-            body: found.body, provenance: provenance)
+        let answer = hop.answer(
+            found,
+            KeptFields.delivered(updated, for: hop.url, ageSeconds: nil, news: head.fields),
+            provenance)
         return HeadOutcome(
             phase: .answered(answer), told: answer.head, provenance: provenance)
     }
@@ -75,16 +75,14 @@ extension CachedTransfer {
     /// §4.3.5.
     private func refresh(by head: ResponseHead, _ arrival: Arrival) {
         guard head.status == 200, let key = CacheKey(hop.url), hop.mode != .none else { return }
-        let (store, request, policy) = (hop.cache.store, request, policy(arrival) ?? [])
+        let (request, policy) = (request, policy(arrival) ?? [])
         let rules = ReuseRules(mode: hop.mode, policy: hop.policy, now: arrival.now)
-        store.find(key) { variants in
+        hop.cache.store.revise(key) { variants in
             rules.choose(variants, for: request)
-        } _: { found in
-            guard let kept = found?.response else { return }
-            let refreshed = Freshening.refreshed(
+        } _: { kept in
+            Freshening.refreshed(
                 kept, byHead: head, delaySeconds: arrival.delaySeconds, at: arrival.now,
                 policy: policy)
-            if let refreshed { store.update(refreshed) } else { store.remove(kept) }
         }
     }
 

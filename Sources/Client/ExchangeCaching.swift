@@ -12,25 +12,35 @@ extension ExchangeDriver {
             return deliver(.refusal(of: head.url, remark: "no_cache"))
         }
         let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
-        let mode = request.cacheMode ?? cache.mode
-        guard let fields = try? HostRewriter().fields(of: head, cookies: value),
-            request.credentials?.origin != head.url.origin || mode == .onlyIfCached
-        else {
+        guard let fields = try? HostRewriter().fields(of: head, cookies: value) else {
             state.withLock { $0.hop = nil }
             return step { $0.machine.notKept(fallsBack: false, now: $1) }
         }
+        let mode = mode(of: head, usually: cache.mode)
         let policy = head.url.origin.scheme == .https ? cache.policy(of: verifier) : []
         let hop = CachedHop(cache: cache, mode: mode, url: head.url, policy: policy)
         state.withLock { $0.hop = hop }
         let asked = CacheRequest(
             method: head.method, url: head.url, fields: fields, digest: cache.digest)
-        hop.consult(asked) { finding in
+        let hasBody = state.withLock { $0.machine.sendsBody }
+        hop.consult(asked, hasBody: hasBody) { finding in
             switch finding {
             case .kept(let answer): self.deliver(answer)
             case .toSend(let fallsBack):
                 self.step { $0.machine.notKept(fallsBack: fallsBack, now: $1) }
             }
         }
+    }
+
+    /// What the fields do not show, credentials and a body, is no part of what is kept: such
+    /// requests go past the cache, and still make what is kept out of date.
+    private func mode(of head: RequestHead, usually usual: CacheMode) -> CacheMode {
+        let mode = request.cacheMode ?? usual
+        let isSafe = Freshening.isSafe(head.method)
+        let showsAll =
+            request.credentials?.origin != head.url.origin
+            && !(isSafe && state.withLock { $0.machine.sendsBody })
+        return showsAll || mode == .onlyIfCached ? mode : .none
     }
 
     func fallBack() {

@@ -145,6 +145,7 @@ final class ExchangeDriver: StartedExchange {
         let alarm = state.withLock { state in
             state.isOver = true
             state.transfer = nil
+            state.hop = nil
             state.lookup = nil
             return state.alarm
         }

@@ -125,10 +125,21 @@ public final class HTTPDNSClient: Sendable {
     private func driver(
         _ request: HTTPRequest, observer: any ExchangeObserver, cookies: any CookieKeeper
     ) -> ExchangeDriver {
-        let tapped = (request.tap ?? parts.tap)?.tap(request, observer: observer)
-        return ExchangeDriver(
-            tapped?.request ?? request, client: self, observer: tapped?.observer ?? observer,
-            cookies: cookies)
+        let (request, observer) = watched(request, observer)
+        return ExchangeDriver(request, client: self, observer: observer, cookies: cookies)
+    }
+
+    /// The same with whoever watches it in between: once, however many exchanges it becomes.
+    func watched(
+        _ request: HTTPRequest, _ observer: any ExchangeObserver
+    ) -> (HTTPRequest, any ExchangeObserver) {
+        guard !request.isWatched else { return (request, observer) }
+        var request = request
+        request.isWatched = true
+        guard let tapped = (request.tap ?? parts.tap)?.tap(request, observer: observer) else {
+            return (request, observer)
+        }
+        return tapped
     }
 }
 

@@ -31,6 +31,8 @@ public struct HTTPRequest: Sendable {
     package var origin: RequestOrigin?
     /// Who watches it; nil: whoever watches the client.
     package var tap: (any ExchangeTap)?
+    /// Whoever is to watch it does, or nobody is to: for exchanges that are made of others.
+    package var isWatched = false
     /// Sees a streamed body go out.
     package var bodyWatch: (any BodyWatch)?
 

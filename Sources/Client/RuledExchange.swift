@@ -48,6 +48,11 @@ package final class RuledExchange: StartedExchange {
         _ request: HTTPRequest, _ first: RuleDecision, under rules: LiveRules,
         client: HTTPDNSClient, observer: any ExchangeObserver, cookies: any CookieKeeper
     ) {
+        var request = request
+        if !rules.switches.isCaptureEnabled { request.isWatched = true }
+        // All of it is one record: what is sent for it, and what is not.
+        let (watched, observer) = client.watched(request, observer)
+        request = watched
         self.rules = rules
         self.client = client
         self.observer = observer
@@ -216,6 +221,11 @@ package final class RuledExchange: StartedExchange {
         }
     }
 
+    fileprivate func sends(_ fields: HTTPFields, _ head: RequestHead, _ number: Int) {
+        guard state.withLock({ $0.counts(number) }) else { return }
+        observer.exchange(sends: fields, of: head)
+    }
+
     fileprivate func received(_ head: ResponseHead, _ report: ExchangeReport, _ number: Int) {
         if let refusal = state.withLock({ $0.refusal(report, number) }) {
             return refuse(refusal, report)
@@ -361,6 +371,10 @@ private final class HopListener: ExchangeObserver {
         offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void
     ) {
         exchange.offered(redirect, number, answer)
+    }
+
+    func exchange(sends fields: HTTPFields, of head: RequestHead) {
+        exchange.sends(fields, head, number)
     }
 
     func exchange(received head: ResponseHead, report: ExchangeReport) {

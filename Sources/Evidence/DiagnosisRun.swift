@@ -100,6 +100,7 @@ private struct DiagnosisRun {
         if Task.isCancelled { progress.evidence.unfinished.append("the run was cancelled") }
         let took = clock.now().milliseconds(since: frame.start)
         progress.evidence.tookMilliseconds = took
+        progress.evidence.order()
         let judgement = Judgement(of: progress.evidence)
         onEvent(.judged(judgement))
         return Diagnosis(evidence: progress.evidence, judgement: judgement)
@@ -271,6 +272,39 @@ private struct DiagnosisRun {
     private static let mostPeers = 16
     /// Because: one for each kind of answer; more are alike.
     private static let mostPages = 4
+}
+
+extension Evidence {
+    /// In the order of the report, whoever answered first: the same network gives the same report.
+    fileprivate mutating func order() {
+        let places = Dictionary(
+            sources.enumerated().map { ($1.label, $0) }, uniquingKeysWith: { first, _ in first })
+        let rank = { (answer: AnswerEvidence) -> (Int, UInt16) in
+            (places[answer.source.label] ?? .max, answer.type.rawValue)
+        }
+        answers.sort { rank($0) < rank($1) }
+        randomNames.sort { left, right in
+            let parents = (left.parent.rawValue, right.parent.rawValue)
+            guard parents.0 == parents.1 else { return parents.0 > parents.1 }
+            let lengths = (left.answer.name.text.count, right.answer.name.text.count)
+            guard lengths.0 == lengths.1 else { return lengths.0 < lengths.1 }
+            return rank(left.answer) < rank(right.answer)
+        }
+        races.sort { (places[$0.source.label] ?? 0) < (places[$1.source.label] ?? 0) }
+        identities.sort {
+            ($0.probe, places[$0.source.label] ?? 0) < ($1.probe, places[$1.source.label] ?? 0)
+        }
+        peers.sort { $0.address.sortKey < $1.address.sortKey }
+        fetches.sort {
+            ($0.purpose.rawValue, $0.address?.description ?? "")
+                < ($1.purpose.rawValue, $1.address?.description ?? "")
+        }
+    }
+}
+
+extension IPAddress {
+    /// IPv4 first, then by number.
+    fileprivate var sortKey: (Int, UInt64, UInt64) { (family == .ipv4 ? 0 : 1, high, low) }
 }
 
 /// What certificates are judged at.

@@ -114,14 +114,28 @@ public struct CookieJar: Sendable, Hashable {
 
     /// The `Cookie` value for a request to `url`; nil when no cookie belongs there.
     ///
-    /// Longer paths come first, then older cookies. Source: RFC 6265 §5.4.
+    /// Longer paths come first, then older cookies (Source: RFC 6265 §5.4); what does not fit into
+    /// ``maximumFieldOctets`` stays out, whole cookies and from the end.
     public mutating func cookieHeader(for url: HTTPURL, now: WallTime) -> String? {
-        let chosen = cookies(for: url, now: now)
-        guard !chosen.isEmpty else { return nil }
-        counter += 1
-        for cookie in chosen { touch(cookie) }
-        return chosen.map { $0.name + "=" + $0.value }.joined(separator: "; ")
+        var pairs: [String] = []
+        var octets = 0
+        for cookie in cookies(for: url, now: now) {
+            let pair = cookie.name + "=" + cookie.value
+            octets += pair.utf8.count + (pairs.isEmpty ? 0 : 2)
+            guard octets <= CookieJar.maximumFieldOctets else { break }
+            if pairs.isEmpty { counter += 1 }
+            touch(cookie)
+            pairs.append(pair)
+        }
+        return pairs.isEmpty ? nil : pairs.joined(separator: "; ")
     }
+
+    /// The longest `Cookie` value that is sent.
+    ///
+    /// Because: servers refuse a longer field (Apache: LimitRequestFieldSize, 8,190; nginx: a buffer of
+    /// 8 KiB), and whoever may set cookies for a parent domain could shut a client out of it so. curl
+    /// stops at the same length.
+    public static let maximumFieldOctets = 8_190
 
     /// The cookies of a request to `url`, in the order they are sent in.
     public func cookies(for url: HTTPURL, now: WallTime) -> [Cookie] {

@@ -6,7 +6,8 @@ package import HTTPDNSTrust
 ///
 /// The driver feeds it one event at a time and performs the actions it returns, in order:
 ///
-///     idle ─ start ─▶ resolving ─ resolved ─▶ connecting ─ head ─▶ delivering ─▶ receiving ─▶ ended
+///     idle ─ start ─▶ resolving ─ resolved ─▶ connecting ─ head ─▶ delivering ─▶ receiving ─▶
+///     ended
 ///                         ▲                    │      ▲      │          ▲
 ///                         │        lost, next address ┤      │ a redirect: the caller is asked
 ///                         │                    │ 421  │      ▼          │
@@ -14,18 +15,19 @@ package import HTTPDNSTrust
 ///                         └─── transfer over ─── draining ◀── asking ───┘
 ///
 /// Rules (everything that changes the state lives in this file):
-/// 1. Every hop goes through resolution and verification; nothing is carried over from the one before
-///    but the fields that ``RedirectRules`` lets pass.
+/// 1. Every hop goes through resolution and verification; nothing is carried over from the one
+///    before but the fields that ``RedirectRules`` lets pass.
 /// 2. An address whose peer did not prove the origin is never tried again in its hop; another is,
-///    because no octet of the request was sent. When none is left, the trust failure is what the caller
-///    sees.
+///    because no octet of the request was sent. When none is left, the trust failure is what the
+///    caller sees.
 ///    Whether a request of which something was sent goes out again is for ``RetryRules`` to say.
 /// 3. While a transfer runs, the exchange ends only when the transfer has said that it is over, and
 ///    while the caller is being handed the head, everything else waits: so what it is told comes in
 ///    order, one thing at a time.
 /// 4. A late event (of a transfer or lookup that no longer counts) is ignored.
-/// 5. Addresses of a kept answer that all failed are asked for once more, past the cache: the host may
-///    have moved. The system is asked only where the caller allows it, and after everybody else.
+/// 5. Addresses of a kept answer that all failed are asked for once more, past the cache: the host
+///    may have moved. The system is asked only where the caller allows it, and after everybody
+///    else.
 package struct ExchangeMachine: Sendable {
     private enum State: Sendable, Hashable {
         /// Valid: start.
@@ -59,7 +61,7 @@ package struct ExchangeMachine: Sendable {
 
     private var state = State.idle
     private var head: RequestHead
-    private var sendsBody: Bool
+    package private(set) var sendsBody: Bool
     private let canReplayBody: Bool
     private let rules: RedirectRules
     private let follows: Bool
@@ -386,7 +388,7 @@ extension ExchangeMachine {
         let cause = ExchangeFailure.Cause(failure)
         let isTelling = headline.map { cause.rank >= $0.rank } ?? true
         if isTelling { headline = cause }
-        noteAttempt(failure, at: remote)
+        noteAttempt(failure, at: remote, of: plan.addresses)
         if case .requestLost(let loss, _) = failure {
             guard retryRules.repeats(after: loss, tally), retryRules.hasRoom(tally) else {
                 return end(cause, now: now)
@@ -452,14 +454,10 @@ extension ExchangeMachine {
             isIdempotent: head.method.isIdempotent, canReplay: !sendsBody || canReplayBody)
     }
 
-    private mutating func noteAttempt(_ failure: TransportFailure, at remote: IPAddress?) {
-        note {
-            $0.attempts.append(
-                RouteAttempt(
-                    address: remote, label: failure.label,
-                    message: ExchangeFailure(.init(failure), url: $0.url, report: ExchangeReport())
-                        .description))
-        }
+    private mutating func noteAttempt(
+        _ failure: TransportFailure, at remote: IPAddress?, of route: [IPAddress] = []
+    ) {
+        note { $0.attempts += RouteAttempt.all(failure, $0.url, at: remote, of: route) }
     }
 
     private mutating func noteMisdirection() {

@@ -138,6 +138,22 @@ public struct RouteAttempt: Sendable, Hashable {
     public let label: String
     /// The whole message.
     public let message: String
+
+    /// One for each address that came to nothing: where the transport names none, all of the route when
+    /// none could be connected to.
+    static func all(
+        _ failure: TransportFailure, _ url: HTTPURL, at remote: IPAddress?, of route: [IPAddress]
+    ) -> [RouteAttempt] {
+        let message = ExchangeFailure(.init(failure), url: url, report: ExchangeReport())
+            .description
+        var addresses: [IPAddress?] = [remote]
+        if remote == nil, !route.isEmpty, failure.label == "cannot_connect" || route.count == 1 {
+            addresses = route
+        }
+        return addresses.map {
+            RouteAttempt(address: $0, label: failure.label, message: message)
+        }
+    }
 }
 
 /// Why a request failed. The facts of every attempt are in ``report``.

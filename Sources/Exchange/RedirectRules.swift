@@ -129,9 +129,15 @@ public enum RedirectFault: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooMany(let maximum):
             "more than \(maximum) redirects: the server most likely redirects in a circle"
         case .downgrade(let url):
-            "the server redirects from https to \(url), where nobody proves who answers; "
-                + "RedirectRules.allowsDowngrade permits it"
+            RedirectFault.downgradeText(to: url) + "; RedirectRules.allowsDowngrade permits it"
         }
+    }
+}
+
+extension RedirectFault {
+    /// Without what permits it, which an application and a tool call by different names.
+    package static func downgradeText(to url: HTTPURL) -> String {
+        "the server redirects from https to \(url), where nobody proves who answers"
     }
 }
 

@@ -57,6 +57,10 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
     }
 
     func exchange(received head: ResponseHead, report: ExchangeReport) {
+        if loading.failsUncached, report.hops.last?.cache?.outcome == .unsatisfied {
+            return loading.end(
+                with: LoadingFault.cacheOnly.urlError(URL(string: head.url.description)))
+        }
         if isWhole, let count = ResponseWriting.bodyOctets(head) {
             buffer.reserveCapacity(Int(min(count, Attempt.mostReservedOctets)))
         }

@@ -1,19 +1,20 @@
 internal import CHTTPDNSSystem
 public import Foundation
 public import FoundationNetworking
+internal import HTTPDNSCaching
 public import HTTPDNSClient
 internal import HTTPDNSExchange
 
-/// The client in the shape of `URLSession`, without a session: several times faster, and it does not
-/// deadlock when a task is cancelled.
+/// The client in the shape of `URLSession`, without a session: several times faster, and it does
+/// not deadlock when a task is cancelled.
 ///
 /// Every call throws `URLError` with an ``ExchangeFailure`` as its underlying error, and
 /// `URLError.cancelled` when the task was cancelled. A status of 400 and above is an answer.
 extension HTTPDNSClient {
     /// The whole body of an answer.
     ///
-    /// - Parameter maximumOctets: a longer body is `URLError.dataLengthExceedsMaximum`; what may be long
-    ///   belongs into a file, see ``download(for:)``.
+    /// - Parameter maximumOctets: a longer body is `URLError.dataLengthExceedsMaximum`; what may be
+    ///   long belongs into a file, see ``download(for:)``.
     /// - Throws: `URLError`.
     public func data(
         for request: URLRequest, upTo maximumOctets: Int = usualMaximumOctets
@@ -56,8 +57,8 @@ extension HTTPDNSClient {
 
     /// Puts the body into a file as it arrives; nothing of it is kept in memory.
     ///
-    /// - Returns: a file of mode 0600 in the temporary directory, the caller's to move or remove. There
-    ///   is none after an error.
+    /// - Returns: a file of mode 0600 in the temporary directory, the caller's to move or remove.
+    ///   There is none after an error.
     /// - Throws: `URLError`; `URLError.cannotWriteToFile` when the disk is full, say.
     public func download(
         for request: URLRequest
@@ -91,9 +92,15 @@ extension HTTPDNSClient {
     public static let usualMaximumOctets = 1_073_741_824
 
     private func answer(_ request: HTTPRequest) async throws(URLError) -> HTTPResponse {
-        do throws(ExchangeFailure) { return try await send(request) } catch {
+        let response: HTTPResponse
+        do throws(ExchangeFailure) { response = try await send(request) } catch {
             throw error.asURLError
         }
+        let isUncached = response.body.report.hops.last?.cache?.outcome == .unsatisfied
+        guard !isUncached || request.cacheMode != .onlyIfCached else {
+            throw LoadingFault.cacheOnly.urlError(URL(string: request.head.url.description))
+        }
+        return response
     }
 
     private func collect(
@@ -167,8 +174,9 @@ private final class TemporaryDownload {
     init() throws(URLError) {
         url = FileManager.default.temporaryDirectory.appendingPathComponent(
             "httpdns-\(UUID().uuidString).download")
-        // Made with its mode, and only where there is nothing: a file that is made first and closed to
-        // others later is open to them in between, and a link that waits there would be followed.
+        // Made with its mode, and only where there is nothing: a file that is made first and closed
+        // to others later is open to them in between, and a link that waits there would be
+        // followed.
         let descriptor = httpdns_file_create_private(url.path)
         guard descriptor >= 0 else {
             throw URLError.make(.cannotCreateFile, url, "\(url.path) cannot be made")

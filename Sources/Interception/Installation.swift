@@ -87,14 +87,39 @@ package struct Installation: Sendable {
 
     /// True for a request that is answered here. Called with Foundation's locks held.
     func takes(_ request: URLRequest) -> Bool {
-        guard scope.covers(request.url, resolvers: resolvers) else { return false }
-        guard let rules, rules.mayPass else { return true }
+        guard let reason = reasonToPass(request) else { return true }
+        notePassed(request, reason)
+        return false
+    }
+
+    private func reasonToPass(_ request: URLRequest) -> String? {
+        guard scope.covers(request.url, resolvers: resolvers) else { return "out of scope" }
+        guard let rules, rules.mayPass else { return nil }
         // What cannot be read is taken, and fails here.
         guard
             let ruled = try? RuledReading.request(
                 request, toASCII: client.parts.toASCII)
-        else { return true }
-        return !rules.passes(ruled, RuledReading.ticket(request))
+        else { return nil }
+        return rules.reasonToPass(ruled, RuledReading.ticket(request))
+    }
+
+    /// The system's loader tells nothing of what it does.
+    private func notePassed(_ request: URLRequest, _ reason: String) {
+        guard let capture = capture ?? client.parts.tap as? Capture, capture.isEnabled,
+            rules?.switches.isCaptureEnabled != false
+        else { return }
+        let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+        let hop = CaptureRecord.Hop(
+            method: request.httpMethod ?? "GET", url: request.url?.absoluteString ?? "",
+            requestFields: fields.map { CaptureRecord.Field($0.key, $0.value) })
+        var record = CaptureRecord(
+            .passed, hop, startedAt: Capture.now, initiator: .init("session"))
+        record.reason = reason
+        if let body = request.httpBody {
+            record.requestBody.totalOctets = Int64(body.count)
+            record.requestBody.omission = .unseen
+        }
+        capture.add(record)
     }
 }
 

@@ -10,9 +10,9 @@ internal import HTTPDNSPlatform
 ///
 /// Rules:
 /// 1. Everything that Foundation is told is told on the task's work queue; delegates are asked on
-/// the delegate queue.
+///    the delegate queue.
 /// 2. After a stop nothing is told. While the task is suspended, or the application is asked
-/// something, events wait, and the sender with them.
+///    something, events wait, and the sender with them.
 /// 3. Exactly one end is told.
 /// 4. Only the exchange with the last number counts.
 final class Loading: @unchecked Sendable {
@@ -65,6 +65,8 @@ final class Loading: @unchecked Sendable {
     let installation: Installation
     var authentication: Authentication
     var isDone = false
+    /// What nothing kept may answer fails, instead of a 504.
+    let failsUncached: Bool
     let state: Locked<State>
     /// What this task was asked about before it began; used once, on the work queue.
     private let ticket: RuleTicket
@@ -100,6 +102,7 @@ final class Loading: @unchecked Sendable {
             task, owner.request, configuration, cookies: cookies, toASCII: parts.toASCII)
         authentication = Authentication(
             storage: configuration.urlCredentialStorage, first: reading.request.head.url)
+        failsUncached = reading.failsUncached
         let now = clock.now()
         deadline =
             reading.request.limits.total.map { now.adding(milliseconds: $0.wholeMilliseconds) }

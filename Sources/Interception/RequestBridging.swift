@@ -8,22 +8,25 @@ internal import HTTPDNSNames
 extension HTTPRequest {
     /// The request that a `URLRequest` means, for ``HTTPDNSClient/send(_:)``.
     ///
-    /// Taken over: URL, method, header fields, body (data or stream), `timeoutInterval` as the longest
-    /// silence, `httpShouldHandleCookies`. Not taken over, since they have no meaning outside a
-    /// `URLSession`: `cachePolicy`, `networkServiceType`, `allowsCellularAccess` and the like.
+    /// Taken over: URL, method, header fields, body (data or stream), `timeoutInterval` as the
+    /// longest silence, `httpShouldHandleCookies`, `cachePolicy` as ``HTTPRequest/cacheMode``. Not
+    /// taken over, since they have no meaning outside a `URLSession`: `networkServiceType`,
+    /// `allowsCellularAccess` and the like.
     /// A stream can be read once: a redirect that wants the body again fails.
     ///
-    /// - Throws: `URLError.badURL`, whose description says what is wrong and what to do: a URL without a
-    ///   host or with two readings, a method or a field that HTTP does not allow.
+    /// - Throws: `URLError.badURL`, whose description says what is wrong and what to do: a URL
+    ///   without a host or with two readings, a method or a field that HTTP does not allow.
     public init(_ request: URLRequest) throws(URLError) {
         do throws(LoadingFault) {
             let toASCII: DomainToASCII = { (text) throws(NameError) in try IDNA.toASCII(text) }
             let url = try RequestReading.url(of: request, toASCII)
             let methodText = request.httpMethod ?? "GET"
             guard let method = HTTPMethod(methodText) else { throw .badMethod(methodText) }
+            let caching = CachePolicyReading(request.cachePolicy)
             self.init(
-                method, url, fields: try RequestReading.fields(of: request),
+                method, url, fields: caching.changing(try RequestReading.fields(of: request)),
                 body: try RequestReading.body(of: request))
+            cacheMode = caching.mode
             limits = RequestReading.limits(request)
             usesCookies = request.httpShouldHandleCookies
         } catch {

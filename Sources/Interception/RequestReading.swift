@@ -38,7 +38,7 @@ enum LoadingFault: Error, Sendable {
         case .cacheOnly:
             .make(
                 .resourceUnavailable, url,
-                "the request may be answered from the cache alone, and HTTPDNS keeps none")
+                "the request may be answered from the cache alone, and nothing kept may answer it")
         case .missingInternal(let what):
             .make(
                 .unsupportedURL, url,
@@ -53,19 +53,24 @@ struct RequestReading {
     /// Without its body.
     let request: HTTPRequest
     let body: UploadBody
+    /// What nothing kept may answer fails, instead of a 504.
+    let failsUncached: Bool
 
     init(
         _ task: URLSessionTask, _ original: URLRequest, _ configuration: URLSessionConfiguration,
         cookies: SessionCookies, toASCII: @escaping DomainToASCII
     ) throws(LoadingFault) {
-        guard original.cachePolicy != .returnCacheDataDontLoad else { throw .cacheOnly }
         let url = try RequestReading.url(of: original, toASCII)
         let methodText = original.httpMethod ?? "GET"
         guard let method = HTTPMethod(methodText) else { throw .badMethod(methodText) }
-        let fields = try RequestReading.fields(of: original, configuration, cookies: cookies)
+        let caching = CachePolicyReading(original.cachePolicy, or: configuration.requestCachePolicy)
+        let fields = caching.changing(
+            try RequestReading.fields(of: original, configuration, cookies: cookies))
         body = try UploadBody(TaskInternals.body(of: task, original), original)
         var request = HTTPRequest(method, url, fields: fields)
         request.limits = RequestReading.limits(original, configuration)
+        request.cacheMode = caching.mode
+        failsUncached = caching.failsUncached
         self.request = request
     }
 

@@ -236,7 +236,7 @@ private struct Filling {
         do { certificates = try Certificate.all(octets) } catch {
             throw Filling.error(error, source: path)
         }
-        try add(certificates)
+        try add(certificates, source: path)
     }
 
     private func addPEM(_ text: String) throws(TrustSetupError) {
@@ -244,16 +244,28 @@ private struct Filling {
         do { certificates = try Certificate.all(pem: text) } catch {
             throw Filling.error(error, source: "the given PEM text")
         }
-        try add(certificates)
+        try add(certificates, source: "the given PEM text")
     }
 
-    private func add(_ certificates: [Certificate]) throws(TrustSetupError) {
+    private func add(
+        _ certificates: [Certificate], source: String
+    ) throws(TrustSetupError) {
+        guard certificates.count <= Filling.maximumCertificates else {
+            throw .unusable(
+                what: "roots", source: source,
+                reason: "there are \(certificates.count), and at most "
+                    + "\(Filling.maximumCertificates) are taken; a hashed directory may hold more")
+        }
         for certificate in certificates {
             for store in stores where X509_STORE_add_cert(store, certificate.raw) != 1 {
                 throw .unexpected(LastError.text)
             }
         }
     }
+
+    /// Because: a store sorts all it holds for each one that is added, so that 5,000 take seconds and
+    /// 20,000 half a minute, before any time-out counts. The lists of browsers have some 150.
+    private static let maximumCertificates = 5_000
 
     private static func error(_ error: CertificateError, source: String) -> TrustSetupError {
         switch error {

@@ -131,14 +131,25 @@ package final class PrivateBodyReader: @unchecked Sendable {
     // their place in the file.
     private let descriptor: Int32
 
-    /// Nil without such a file, and for one of another length.
-    package init?(_ name: String, in directory: PrivateDirectory, octets: Int64) {
+    /// Why there is nothing to read.
+    package enum Fault: Error, Sendable, Hashable {
+        /// No such file of ours, or one of another length.
+        case gone
+        /// The process or the machine has no room for another open file now.
+        case crowded
+    }
+
+    package init(
+        _ name: String, in directory: PrivateDirectory, octets: Int64
+    ) throws(Fault) {
         let opened = httpdns_file_open_own(directory.path(of: name))
-        guard opened >= 0 else { return nil }
+        guard opened >= 0 else {
+            throw [EMFILE, ENFILE, ENOMEM].contains(httpdns_errno()) ? .crowded : .gone
+        }
         var facts = httpdns_file()
         guard httpdns_file_facts(nil, opened, &facts) == 0, facts.octets == octets else {
             close(opened)
-            return nil
+            throw .gone
         }
         descriptor = opened
     }

@@ -17,6 +17,8 @@ package struct CaptureRow: Sendable, Hashable {
     package var receivedOctets: Int64 = 0
     /// Its addresses came from the resolver's cache.
     package var isLookupCached = false
+    /// The cache of responses answered.
+    package var isAnswerCached = false
     /// Names the pieces of its bodies; 0: there are none.
     package var stream: Int64 = 0
     /// Octets of those pieces.

@@ -133,7 +133,7 @@ extension CaptureTable {
         if let status = row.status { try insert.bind(9, status) }
         try insert.bind(10, row.sentOctets)
         try insert.bind(11, row.receivedOctets)
-        try insert.bind(12, row.isLookupCached ? 1 : 0)
+        try insert.bind(12, (row.isLookupCached ? 1 : 0) | (row.isAnswerCached ? 2 : 0))
         try insert.bind(13, row.stream)
         try insert.bind(14, row.octets)
         try insert.bind(15, row.detail)

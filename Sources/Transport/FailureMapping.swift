@@ -85,7 +85,15 @@ struct Ending {
         LibraryWords.explained(text, LibraryWords.handshakes)
     }
 
-    private var lost: TransportFailure { lost(text) }
+    private var lost: TransportFailure {
+        // With a response under way its words mean something else.
+        guard !hasHead, scheme == .https else { return lost(text) }
+        // What libcurl says of a socket that the peer has closed already.
+        if text.hasPrefix("getpeername() failed") {
+            return lost("\(LibraryWords.hungUp) (libcurl: \(text))")
+        }
+        return lost(LibraryWords.explained(text, LibraryWords.firstWords))
+    }
 
     private func lost(_ text: String) -> TransportFailure {
         loss.map { .requestLost($0, text) } ?? .connectionLost(text, hadResponse: hasHead)

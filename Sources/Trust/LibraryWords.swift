@@ -36,6 +36,15 @@ package enum LibraryWords {
         ("internal error", "the server had a fault of its own; see its log"),
     ]
 
+    /// Of a connection that broke after the handshake: with TLS 1.3 a server looks at the certificate of
+    /// the client only then.
+    package static let firstWords: Meanings = handshakes.filter {
+        [noCertificate, badCertificate].contains($0.meaning)
+    }
+
+    package static let hungUp =
+        "the peer closed the connection right after the handshake; a server that demands a certificate "
+        + "of the client does so: give one (--cert, or clientIdentities), or see its log"
     private static let notTLS =
         "what answers there does not speak TLS; check the port, and whether plain HTTP or a portal "
         + "is behind it"

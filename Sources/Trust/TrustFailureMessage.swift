@@ -100,7 +100,7 @@ extension TrustFailure {
             "Check that the address belongs to \(facts.host): this is what a hijacked name looks "
                 + "like."
         case .expired where isAsOf: "The server needs another certificate before then."
-        case .notYetValid where isAsOf: "Until then the server needs another certificate."
+        case .notYetValid where isAsOf: "Before that the server needs another certificate."
         case .expired, .notYetValid:
             "Check this machine's clock; if it is right, the server needs a new certificate."
         case .unknownIssuer, .selfSigned:
@@ -162,8 +162,8 @@ extension TrustFailure {
             found == 0
             ? "The certificate of \(facts.host)"
             : "The authority \(subject) in the chain of \(facts.host)"
-        let moment = certificate[keyPath: bound].iso8601
-        return "\(whose) \(words) (\(moment); \(clock) \(now.iso8601))."
+        let period = "\(certificate.notBefore.iso8601) to \(certificate.notAfter.iso8601)"
+        return "\(whose) \(words) (valid from \(period); \(clock) \(now.iso8601))."
     }
 
     private static func namesNobody(_ certificate: CertificateFacts) -> Bool {

@@ -1,12 +1,20 @@
 // What a test wants done in a process of its own:
 //
-//     TestChild keep FILE ROUND   keeps answers until it is killed; says each round's number when all
+//     TestChild keep FILE ROUND   keeps answers until it is killed; says each round's number when
+//     all
 //                                 200 of it are in the file
-//     TestChild watch             says `ready`, then each network that it finds itself on, until its
+//     TestChild watch             says `ready`, then each network that it finds itself on, until
+//     its
 //                                 input ends
 //     TestChild sessions PORT ROOT    sends tasks of a URLSession of every kind to a host of
 //                                     127.0.0.1, with a certificate under the authority of a PEM
 //                                     file; says what became of each
+//     TestChild responses DIR ROUND   keeps responses until it is killed; says each round's number
+//     when
+//                                     all 30 of it are whole
+//     TestChild large PORT ROOT DIR   reads a large body twice through a session that keeps it;
+//     says how
+//                                     much memory that took
 import Glibc
 import HTTPDNSLookup
 import HTTPDNSPlatform
@@ -58,5 +66,9 @@ case "keep" where words.count == 3: await keep(words[1], from: Int(words[2]) ?? 
 case "watch": watch()
 case "sessions" where words.count == 3:
     try await Sessions(port: words[1], rootFile: words[2]).run()
+case "responses" where words.count == 3:
+    try await keepResponses(words[1], from: Int(words[2]) ?? 0)
+case "large" where words.count == 4:
+    try await LargeBody(port: words[1], rootFile: words[2], directory: words[3]).run()
 default: say("usage: see the source", on: 2)
 }

@@ -19,8 +19,8 @@ package struct Command: Sendable {
     /// What `--json` prints when the command cannot even begin, made of the words that were typed:
     /// the keys of a result. Nil: nothing.
     package private(set) var failure: (@Sendable ([String], CommandFault) -> JSONValue)?
-    /// Whether Ctrl-C cancels the task that runs it, so that it can tell what it has; else the process
-    /// ends at once.
+    /// Whether Ctrl-C cancels the task that runs it, so that it can tell what it has; else the
+    /// process ends at once.
     package private(set) var tellsWhenInterrupted = false
     package let run: Action
 
@@ -67,7 +67,9 @@ extension Command {
         .pins,
         .resolvers,
         .proxy,
+        .rules,
         .lab,
+        .capture,
         .conformance,
     ]
 }

@@ -3,7 +3,8 @@ internal import HTTPDNSJSON
 /// Answers the test vectors of other projects: one JSON request a line, one JSON answer a line.
 ///
 /// An answer has the request's `id`. An operation that does not exist here gets `"skip"` and the
-/// reason, a malformed request `"error"`; neither ends the conversation, whatever stands in the line.
+/// reason, a malformed request `"error"`; neither ends the conversation, whatever stands in the
+/// line.
 package enum ConformanceAdapter {
     /// Longer lines are read to their end and answered with an error. Because: the longest vector
     /// has less than one MiB, and a bound keeps memory bounded.
@@ -76,7 +77,7 @@ package enum ConformanceAdapter {
     private static let operations: [String: Operation] =
         [
             nameOperations, exchangeOperations, raceOperations, trustOperations, pinOperations,
-            cacheOperations,
+            cacheOperations, harOperations,
         ].reduce(into: [:]) { $0.merge($1) { $1 } }
 
     static func skipped(_ reason: String) -> JSONObject { ["skip": .string(reason)] }

@@ -66,12 +66,17 @@ struct DiagnosePage {
                     "p", [],
                     [
                         .text(
-                            "Verdict \(judgement.verdict.label), \(judgement.confidence.rawValue). "
+                            "Verdict \(judgement.verdict.label)\(confidence). "
                                 + "Looked at \(evidence.now.iso8601), for "
                                 + DurationText.precise(
                                     milliseconds: Double(evidence.tookMilliseconds)) + ".")
                     ]),
             ] + advice)
+    }
+
+    private var confidence: String {
+        if case .inconclusive = judgement.verdict { return "" }
+        return ", " + judgement.confidence.rawValue
     }
 
     private var layers: Markup {

@@ -33,7 +33,11 @@ struct DiagnoseRendering {
             default: paint.yellow(words.printable)
             }
         let name = evidence.name.shownBothWays.printable
-        return "\(paint.bold(name)): \(painted) (\(judgement.confidence.rawValue))"
+        // How sure it is that nothing is sure is no news.
+        guard case .inconclusive = judgement.verdict else {
+            return "\(paint.bold(name)): \(painted) (\(judgement.confidence.rawValue))"
+        }
+        return "\(paint.bold(name)): \(painted)"
     }
 
     private var layers: [String] {

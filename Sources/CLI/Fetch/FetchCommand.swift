@@ -16,6 +16,9 @@ extension OptionRule {
     static let include = OptionRule(
         "include", letter: "i", "the head of the answer, too, before the body")
     static let noFollow = OptionRule("no-follow", "hand over a redirect instead of following it")
+    static let followToHTTP = OptionRule(
+        "follow-to-http",
+        "follow a redirect from https to http, too, where nobody proves who answers")
     static let maxRedirects = OptionRule(
         "max-redirects", value: "N", "how many redirects to follow (20)")
     static let cookieJar = OptionRule(
@@ -32,17 +35,27 @@ extension Command {
         "fetch", summary: "one request through resolve, rewrite and verify", usage: "URL",
         options: [
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .verifyPin, .include,
-            .noFollow, .maxRedirects, .cookieJar, .requests, .requestsAtOnce, .timeout, .json,
+            .noFollow, .followToHTTP, .maxRedirects, .cookieJar, .rules, .captureFile, .requests,
+            .requestsAtOnce, .timeout, .json,
             .verbose, .config,
-        ] + OptionRule.fetchProxy + OptionRule.fetchTrust + ResolverArguments.options,
+        ] + OptionRule.fetchProxy + OptionRule.fetchCache + OptionRule.fetchTrust
+            + ResolverArguments.options,
         details: details
     ) { (arguments, console) throws(CommandFault) in
         let configuration = try ToolConfiguration.load(arguments, console)
         let arguments = configuration.applied(to: arguments, of: "fetch")
         let plan = try FetchPlan(arguments, configuration, console)
-        let run = FetchRun(plan: plan, console: console)
-        guard let rounds = plan.rounds else { return try await run.run() }
-        return try await FetchRounds(run: run, rounds: rounds).run()
+        var run = FetchRun(plan: plan, console: console)
+        let capture = try FetchCapture(arguments)
+        run.capture = capture?.capture
+        let code =
+            if let rounds = plan.rounds {
+                try await FetchRounds(run: run, rounds: rounds).run()
+            } else {
+                try await run.run()
+            }
+        guard let lost = await capture?.finish(console) else { return code }
+        return max(code, lost)
     }.failing { words, fault in FetchRendering.json(fault, url: words.first) }
         .tellingWhenInterrupted()
 
@@ -67,13 +80,23 @@ extension Command {
             --cookie-jar reads a file that curl and wget understand, where there is one, sends what
             belongs to each hop, and writes it back with mode 0600, cookies of the session included.
 
+            --rules answers, changes or refuses the request as the file says (httpdns rules check); what
+            passes to the system's loader there stays here, where there is none.
+
             --repeat shares one client: connections, answers and cookies are used again. Bodies are read
             and counted, not shown. With --json there is one object a request, as it ends, with "round".
+
+            --capture keeps a record of each request with its body, its passwords, cookies and tokens
+            taken out; a file that is there is gone on with. See httpdns capture --help.
 
             Without --proxy none is used, whatever the environment says. http and socks5h proxies are
             told the host's name, and resolve it themselves: the request is then not rewritten, and said
             not to be. socks5 is told the address, which the resolver is asked for as ever. TLS is the
             origin's, through the proxy, and nothing is sent before the origin has proved itself.
+
+            --cache DIR keeps responses by RFC 9111, for the next call, and without a network. Plain
+            http is not kept without --cache-http: nobody proved anything there. A request that nothing
+            kept may answer ends with not_kept where --cache-mode is only.
 
             Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
             from the start of that hop, total from the start of all.
@@ -86,7 +109,9 @@ extension Command {
               httpdns fetch https://api.example/ --cert me.pem --key me.key --revocation required
               httpdns fetch https://shop.example/cart --cookie-jar cookies.txt
               httpdns fetch https://shop.example/ --repeat 500 --parallel 16
+              httpdns fetch https://shop.example/ --capture traffic.sqlite
               httpdns fetch https://shop.example/ --proxy socks5h://127.0.0.1:9050 --verbose
+              httpdns fetch https://shop.example/ --cache cache --cache-mode only
               httpdns fetch https://api.example/v1 -d '{"a":1}' -H 'Content-Type: application/json'
 
             error.code with --json, besides those of lookup and of the verdict (wrong_name,

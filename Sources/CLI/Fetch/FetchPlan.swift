@@ -1,9 +1,10 @@
-internal import HTTPDNS
+package import HTTPDNS
 package import HTTPDNSClient
 package import HTTPDNSExchange
 internal import HTTPDNSIDNA
 package import HTTPDNSNames
 internal import HTTPDNSProfiles
+internal import HTTPDNSRuleFile
 package import HTTPDNSTrust
 
 /// What one `fetch` is to do, read from its arguments. Pure but for the file of `--data`.
@@ -18,10 +19,14 @@ package struct FetchPlan: Sendable {
     /// Nil: standard output.
     package let file: String?
     package let includesHead: Bool
+    /// Where responses are kept; nil: nowhere.
+    package let cache: OfflineCacheSettings?
     /// The file of cookies; nil: none.
     package let cookieFile: String?
     /// Nil: one request whose body is shown.
     package let rounds: Rounds?
+    /// What happens to the request before it goes out; nil: nothing.
+    let rules: LiveRules?
     package let isJSON: Bool
     package let isVerbose: Bool
 
@@ -36,7 +41,8 @@ package struct FetchPlan: Sendable {
             throw .usage("unexpected \(quoted(arguments.words[1])): one URL at a time")
         }
         do throws(URLFault) { url = try HTTPURL(text) } catch {
-            throw .usage("\(quoted(url: text)) is not a URL to fetch: \(error)")
+            let hint = if case .unsupportedScheme = error { FetchPlan.meant(by: text) } else { "" }
+            throw .usage("\(quoted(url: text)) is not a URL to fetch: \(error)\(hint)")
         }
         timeout = try arguments.duration(.timeout)
         var request = try FetchPlan.request(to: url, arguments)
@@ -56,7 +62,11 @@ package struct FetchPlan: Sendable {
         trust = policy
         file = arguments.value(.output).flatMap { $0 == "-" ? nil : $0 }
         includesHead = arguments.has(.include)
+        cache = try FetchCache.settings(arguments)
         cookieFile = arguments.value(.cookieJar)
+        rules = try arguments.value(.rules).map { (path) throws(CommandFault) in
+            LiveRules(try RulesInput.read(path).rules)
+        }
         rounds = try Rounds(arguments)
         isJSON = arguments.has(.json)
         isVerbose = arguments.has(.verbose)
@@ -91,8 +101,8 @@ package struct FetchPlan: Sendable {
         }
     }
 
-    private static func request(
-        to url: HTTPURL, _ arguments: ParsedArguments
+    static func request(
+        to url: HTTPURL, _ arguments: ParsedArguments, method option: OptionRule = .request
     ) throws(CommandFault) -> HTTPRequest {
         var fields = HTTPFields()
         for text in arguments.values(.header) { try append(text, to: &fields) }
@@ -106,14 +116,16 @@ package struct FetchPlan: Sendable {
             }
         }
         var method = arguments.has(.data) ? HTTPMethod.post : .get
-        if let text = arguments.value(.request) {
+        if let text = arguments.value(option) {
             guard let named = HTTPMethod(text) else {
-                throw .usage("--request \(quoted(text)) is not a method: letters such as GET, PUT")
+                throw .usage(
+                    "--\(option.name) \(quoted(text)) is not a method: letters such as GET, PUT")
             }
             method = named
         }
         var request = HTTPRequest(method, url, fields: fields, body: body)
         request.followsRedirects = !arguments.has(.noFollow)
+        request.redirects.allowsDowngrade = arguments.has(.followToHTTP)
         if let most = try arguments.number(.maxRedirects, in: 0...1_000) {
             request.redirects.maximumHops = most
         }
@@ -161,11 +173,30 @@ package struct FetchPlan: Sendable {
                 do throws(AddressError) {
                     overrides[host, default: []].append(try IPAddress(String(address)))
                 } catch {
-                    throw fault("\(error)")
+                    throw fault(
+                        namesPort(text[colon...])
+                            ? "no port stands there: the addresses hold for every port of \(host)"
+                            : "\(error)")
                 }
             }
         }
         return overrides
+    }
+
+    /// `:443:127.0.0.1`, as curl has it.
+    private static func namesPort(_ rest: Substring) -> Bool {
+        let parts = rest.dropFirst().split(separator: ":", maxSplits: 1)
+        return parts.count == 2 && Port(parts[0]) != nil
+    }
+
+    /// What was meant by `host:8443/path`, which has the form of a scheme and a colon.
+    private static func meant(by text: String) -> String {
+        let authority = text.prefix { !"/?#".contains($0) }
+        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, Port(parts[1]) != nil, !parts[0].isEmpty,
+            (try? HTTPURL("https://" + text)) != nil
+        else { return "" }
+        return "; did you mean \(quoted(url: "https://" + text))?"
     }
 
     /// A provider's own servers have certificates of the public web, whatever the origin has.

@@ -29,6 +29,7 @@ package enum FetchRendering {
             "fallback": text(hop?.systemFallback?.label),
             "proxy": hop?.proxy.map(proxy) ?? .null,
             "resumed": .bool(hop?.isResumedSession ?? false),
+            "cache": hop?.cache.map(cache) ?? .null,
             "verified": hop?.peer.map(verified) ?? .null,
             "dangerous": dangerous(trust.dangerous.options(for: last.origin.host)),
             "redirects": .array(report.hops.dropLast().map(redirect)),
@@ -46,6 +47,7 @@ package enum FetchRendering {
             "url": text(url), "finalURL": .null, "status": .null, "httpVersion": .null,
             "remoteAddress": .null, "serverName": .null, "hostHeader": .null, "resolver": .null,
             "addresses": [], "ttl": .null, "fallback": .null, "proxy": .null, "resumed": false,
+            "cache": .null,
             "verified": .null, "dangerous": [], "redirects": [],
             "bytes": 0,
             "timings": timings(nil), "attempts": [],
@@ -201,6 +203,7 @@ extension FetchRendering {
         if !options.isEmpty {
             rows.append(("DANGEROUS", options.map(\.label).joined(separator: ", ")))
         }
+        if let provenance = hop.cache { rows.append(cacheRow(provenance)) }
         if let status = hop.status { rows.append(("answer", "\(status)")) }
         rows.append(("times", times(hop)))
         return rows

@@ -45,6 +45,7 @@ struct FetchRounds {
                 next += 1
             }
         }
+        await httpdns.offlineCache?.flush()
         progress.clear()
         let took = SystemMonotonicClock().now().milliseconds(since: began)
         let lines = tally.lines(milliseconds: took, of: rounds.count)
@@ -55,20 +56,21 @@ struct FetchRounds {
     private func add(
         _ round: Int, to group: inout TaskGroup<Ended>, _ client: HTTPDNSClient
     ) {
-        group.addTask { [plan] in await FetchRounds.send(plan.request, round, client) }
+        group.addTask { [plan] in await FetchRounds.send(plan, round, client) }
     }
 
     /// The body is read to its end, so that the connection can be used again, and kept nowhere.
     private static func send(
-        _ request: HTTPRequest, _ round: Int, _ client: HTTPDNSClient
+        _ plan: FetchPlan, _ round: Int, _ client: HTTPDNSClient
     ) async -> Ended {
         var octets: Int64 = 0
         do throws(ExchangeFailure) {
-            let response = try await client.send(request)
+            let response = try await client.send(plan.request, within: plan.rules)
             var body = response.body.makeAsyncIterator()
             while let chunk = try await body.nextChunk() { octets += Int64(chunk.count) }
+            let report = response.body.report
             return Ended(
-                round: round, report: response.body.report, octets: octets, trouble: nil)
+                round: round, report: report, octets: octets, trouble: FetchCache.trouble(report))
         } catch {
             return Ended(
                 round: round, report: error.report, octets: octets, trouble: FetchTrouble(error))

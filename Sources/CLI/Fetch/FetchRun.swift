@@ -1,4 +1,5 @@
 internal import HTTPDNS
+internal import HTTPDNSCapture
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSPlatform
@@ -7,6 +8,8 @@ internal import HTTPDNSPlatform
 struct FetchRun {
     let plan: FetchPlan
     let console: Console
+    /// Records what happens; nil: nobody does.
+    var capture: Capture?
 
     /// - Throws: ``CommandFault``: what cannot even be tried.
     func run() async throws(CommandFault) -> ExitCode {
@@ -14,6 +17,7 @@ struct FetchRun {
         var sink = BodySink(plan, console)
         let outcome = await exchanged(httpdns.client, &sink)
         sink.clearProgress()
+        await httpdns.offlineCache?.flush()
         report(outcome, sink)
         return keepCookies(of: httpdns) ?? outcome.trouble?.code ?? .succeeded
     }
@@ -32,15 +36,16 @@ struct FetchRun {
         }
         let httpdns = try await ClientAssembly(
             configuration: plan.configuration, resolvers: plan.resolvers,
-            overrides: plan.overrides, trust: plan.trust,
-            patience: plan.timeout ?? ExchangeLimits().resolve, console: console
+            overrides: plan.overrides, trust: plan.trust, cache: plan.cache,
+            patience: plan.timeout ?? ExchangeLimits().resolve, console: console,
+            capture: capture
         ).httpdns()
         if let cookies { httpdns.cookies = cookies }
         return httpdns
     }
 
-    /// The code of a file that can no longer be written. It is told in a line: what came of the request
-    /// was told already, and with `--json` that was the one object.
+    /// The code of a file that can no longer be written. It is told in a line: what came of the
+    /// request was told already, and with `--json` that was the one object.
     func keepCookies(of httpdns: HTTPDNS) -> ExitCode? {
         guard let path = plan.cookieFile else { return nil }
         do throws(CommandFault) { try CookieFile.write(httpdns.cookies, to: path) } catch {
@@ -52,8 +57,14 @@ struct FetchRun {
 
     private func exchanged(_ client: HTTPDNSClient, _ sink: inout BodySink) async -> Outcome {
         let response: HTTPResponse
-        do throws(ExchangeFailure) { response = try await client.send(plan.request) } catch {
+        do throws(ExchangeFailure) {
+            response = try await client.send(plan.request, within: plan.rules)
+        } catch {
             return Outcome(report: error.report, trouble: FetchTrouble(error))
+        }
+        // A file of an earlier answer stays.
+        if let trouble = FetchCache.trouble(response.body.report) {
+            return Outcome(report: response.body.report, trouble: trouble)
         }
         do {
             sink.announce(length: length(response.head))
@@ -111,5 +122,15 @@ struct FetchRun {
                 console.note(String(line))
             }
         }
+    }
+}
+
+extension HTTPDNSClient {
+    /// Under rules where there are some.
+    func send(
+        _ request: HTTPRequest, within rules: LiveRules?
+    ) async throws(ExchangeFailure) -> HTTPResponse {
+        guard let rules else { return try await send(request) }
+        return try await send(request, under: rules)
     }
 }

@@ -21,7 +21,13 @@ package struct FetchTrouble: Error, Sendable, Hashable {
         if case .untrusted(let refusal) = failure.cause {
             isOfAuthority = [.unknownIssuer, .selfSigned].contains(refusal.code)
         }
-        message = failure.description + (isOfAuthority ? "\n" + PeerVerdict.rootHint : "")
+        var message = failure.description
+        if case .redirectRefused(.downgrade(let url)) = failure.cause {
+            message = message.replacing(
+                RedirectFault.downgrade(to: url).description,
+                with: RedirectFault.downgradeText(to: url) + "; --follow-to-http permits it")
+        }
+        self.message = message + (isOfAuthority ? "\n" + PeerVerdict.rootHint : "")
         code = FetchTrouble.exitCode(failure)
     }
 
@@ -38,6 +44,12 @@ package struct FetchTrouble: Error, Sendable, Hashable {
         ("body_too_large", "the answer's body is too large", .serverFailure),
         ("body_expands_too_far", "the answer's body is a decompression bomb", .serverFailure),
         ("redirect_refused", "too many redirects, or from https to http", .serverFailure),
+        ("not_kept", "--cache-mode only, and nothing kept may answer", .negative),
+        ("blocked", "a rule of --rules blocks the request", .negative),
+        ("no_rule_matched", "--rules is strict, and no rule decides", .negative),
+        ("not_recorded", "no recorded exchange fits", .negative),
+        ("stub_failed", "a stub of --rules cannot be played", .usage),
+        ("offline", "a rule turns the network off, and nothing kept may answer", .negative),
         ("unsendable", "the request cannot be sent as it is", .usage),
         ("output_failed", "the file of -o cannot be written", .usage),
         ("unavailable", "this machine lacks something", .usage),

@@ -21,25 +21,33 @@ extension OptionRule {
         "timeout", value: "DURATION", "how long one run may take (10s)")
 }
 
+extension OptionRule {
+    /// Of all verbs together.
+    static let ofLab: [OptionRule] = [
+        .only, .own, .proxy, .noFault, .junit, .atATime, .eachTimeout, .seed, .firstPort,
+        .directory, .json, .verbose,
+    ]
+}
+
 extension Command {
     /// `httpdns lab`.
     package static let lab = Command(
         "lab", summary: "servers that misbehave in one way each, and how a client does with them",
-        usage: "list | serve [SCENARIO…] | run -- COMMAND… | run --self",
-        options: [
-            .only, .own, .proxy, .noFault, .junit, .atATime, .eachTimeout, .seed, .firstPort,
-            .directory, .json, .verbose,
-        ], details: details
+        usage: "[hijack] list | serve [SCENARIO…] | run -- COMMAND… | run --self",
+        options: OptionRule.ofLab, details: details
     ) { (arguments, console) throws(CommandFault) in
         switch arguments.words.first {
         case "list": return try LabListing(arguments, console).run()
         case "serve": return try await LabServing(arguments, console).run()
         case "run": return try await LabRunning(arguments, console).run()
+        case "hijack": return try await HijackVerbs(arguments: arguments, console: console).run()
         case let verb?:
-            throw .unknown("verb of lab", verb, known: ["list", "serve", "run"])
+            throw .unknown("verb of lab", verb, known: ["list", "serve", "run", "hijack"])
         case nil: throw .usage("a verb is missing: lab list, lab serve or lab run")
         }
-    }.failing { _, fault in LabRendering.json(fault) }
+    }.failing { words, fault in
+        words.first == "hijack" ? HijackRendering.json(fault) : LabRendering.json(fault)
+    }
 
     private static var details: String {
         let width = LabCommand.placeholders.map(\.name.count).max() ?? 0
@@ -61,6 +69,8 @@ extension Command {
             In the command:
             \(placeholders)
 
+            \(HijackVerbs.help)
+
             Examples:
               httpdns lab list --only pins
               httpdns lab run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} {url}
@@ -69,8 +79,11 @@ extension Command {
               httpdns lab run --proxy -- wget -q -O- --ca-certificate={cacert} {url}
               httpdns lab run --self --junit lab.xml
               httpdns lab serve wrong-pin expired
+              httpdns lab hijack run
+              httpdns lab hijack run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} {url}
 
-            docs/lab.md shows more clients, and which name of badssl.com is which scenario.
+            docs/lab.md shows more clients, and which name of badssl.com is which scenario;
+            docs/hijack-lab.md where each hijack is met.
             """
     }
 }

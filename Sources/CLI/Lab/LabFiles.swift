@@ -16,7 +16,17 @@ final class LabFiles: Sendable {
     private let removed: RemovedFiles?
 
     /// - Throws: ``CommandFault``: it cannot be written.
-    init(_ directory: String?, _ bench: LabBench, console: Console) throws(CommandFault) {
+    convenience init(
+        _ directory: String?, _ bench: LabBench, console: Console
+    ) throws(CommandFault) {
+        try self.init(directory, authorityPEM: bench.authorityPEM, console: console)
+        try write("ct-logs.txt", bench.logList)
+    }
+
+    /// - Throws: ``CommandFault``: it cannot be written.
+    init(
+        _ directory: String?, authorityPEM: String, console: Console
+    ) throws(CommandFault) {
         isOwn = directory == nil
         if let directory {
             guard !directory.isEmpty else { throw .usage("--dir needs the name of a directory") }
@@ -26,8 +36,16 @@ final class LabFiles: Sendable {
             path = try LabFiles.made(console.variable("TMPDIR"))
             removed = RemovedFiles(LabFiles.names.map { [path] in path + "/" + $0 }, in: path)
         }
-        try write("ca.pem", bench.authorityPEM)
-        try write("ct-logs.txt", bench.logList)
+        try write("ca.pem", authorityPEM)
+    }
+
+    /// How a client is told whom to ask in a hijack; its owner alone may read it.
+    ///
+    /// - Throws: ``CommandFault``.
+    func write(configuration stage: HijackStage) throws(CommandFault) -> String {
+        let name = HijackCommand.configurationFile(of: stage.scenario)
+        try write(name, stage.target.configuration(authorityFile: authority))
+        return path + "/" + name
     }
 
     /// All that may be in the directory.
@@ -35,6 +53,7 @@ final class LabFiles: Sendable {
         ["ca.pem", "ct-logs.txt"]
         + LabScenario.all.filter { $0.needs.contains(.revocationLists) }
         .map(LabCommand.revocationListFile)
+        + HijackScenario.all.map(HijackCommand.configurationFile)
 
     /// The lists of a scenario, written for those who serve it; nil where there are none.
     ///

@@ -149,33 +149,54 @@ enum LabRendering {
     }
 }
 
+/// One result for a build server.
+struct JUnitCase {
+    let group: String
+    let name: String
+    let grade: LabGrade
+    var why = ""
+    /// What is shown with a failure.
+    var output = ""
+    var milliseconds: Int64 = 0
+}
+
 /// Results for a build server. Pure.
 ///
 /// Source: the form that Jenkins' JUnit plug-in reads (junit-10.xsd).
 enum JUnitText {
     static func text(_ results: [LabResult], suite: String) -> String {
-        let failures = results.count { $0.grade.label == "missed" }
-        let skipped = results.count { $0.play == nil || $0.grade.isSkipped }
-        let seconds = results.reduce(0) { $0 + ($1.play?.milliseconds ?? 0) }
+        let cases = results.map { result in
+            let scenario = result.scenario
+            var one = JUnitCase(
+                group: "lab.\(scenario.group.rawValue)", name: scenario.name, grade: result.grade)
+            one.why = "\(scenario.expectation.why) (\(scenario.expectation.rule))"
+            one.output = result.play?.output ?? ""
+            one.milliseconds = result.play?.milliseconds ?? 0
+            return one
+        }
+        return text(cases, suite: suite)
+    }
+
+    static func text(_ cases: [JUnitCase], suite: String) -> String {
+        let failures = cases.count { $0.grade.label == "missed" }
+        let skipped = cases.count { $0.grade.isSkipped }
+        let milliseconds = cases.reduce(0) { $0 + $1.milliseconds }
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        text += "<testsuites>\n<testsuite name=\"\(escaped(suite))\" tests=\"\(results.count)\""
+        text += "<testsuites>\n<testsuite name=\"\(escaped(suite))\" tests=\"\(cases.count)\""
         text += " failures=\"\(failures)\" errors=\"0\" skipped=\"\(skipped)\""
-        text += " time=\"\(time(seconds))\">\n"
-        for result in results { text += testCase(result) }
+        text += " time=\"\(time(milliseconds))\">\n"
+        for one in cases { text += testCase(one) }
         return text + "</testsuite>\n</testsuites>\n"
     }
 
-    private static func testCase(_ result: LabResult) -> String {
-        let scenario = result.scenario
-        var text = "<testcase classname=\"lab.\(scenario.group.rawValue)\""
-        text += " name=\"\(escaped(scenario.name))\""
-        text += " time=\"\(time(result.play?.milliseconds ?? 0))\">"
-        let why = "\(scenario.expectation.why) (\(scenario.expectation.rule))"
-        switch result.grade {
+    private static func testCase(_ one: JUnitCase) -> String {
+        var text = "<testcase classname=\"\(one.group)\" name=\"\(escaped(one.name))\""
+        text += " time=\"\(time(one.milliseconds))\">"
+        switch one.grade {
         case .passed: break
         case .missed(let detail):
-            text += "<failure message=\"\(escaped("\(detail); \(why)"))\">"
-            text += escaped(result.play?.output ?? "") + "</failure>"
+            text += "<failure message=\"\(escaped("\(detail); \(one.why)"))\">"
+            text += escaped(one.output) + "</failure>"
         case .notCovered(let detail), .notServed(let detail):
             text += "<skipped message=\"\(escaped(detail))\"/>"
         }

@@ -72,7 +72,9 @@ struct LabRunning {
         guard command.namesTarget else {
             throw .usage("the command names no target; put {url} (or {host} and {port}) into it")
         }
-        try refuseSlips(in: command)
+        let programWords = ProgramWords(console: console)
+        try programWords.refuseSlips(
+            command.unknownPlaceholders, known: LabCommand.placeholders.map(\.name))
         command.timeoutMilliseconds = timeoutMilliseconds
         command.logListFile = files.logs
         command.revocationListFolder = files.path
@@ -82,45 +84,8 @@ struct LabRunning {
                 "the command has neither {ip} nor {proxy}: it would look the names up in DNS; tell "
                     + "it the address, or give --proxy")
         }
-        guard words.first.map(isProgram) ?? false else {
-            throw .usage(
-                "cannot run \(quoted(words.first ?? "")): there is no such program"
-                    + (words.first?.contains("/") == true ? "" : " on PATH"))
-        }
+        try programWords.requireProgram(words.first ?? "")
         return command
-    }
-
-    /// A placeholder that is mistyped would reach the program as it is, and grade it on that; but a word
-    /// in braces may as well be of another language, `awk "{print}"`.
-    private func refuseSlips(in command: LabCommand) throws(CommandFault) {
-        let known = LabCommand.placeholders.map(\.name)
-        let bare = { (name: String) in String(name.dropFirst().dropLast()) }
-        for unknown in command.unknownPlaceholders {
-            guard let near = Nearest.word(to: bare(unknown), in: known.map(bare)) else {
-                console.note("\(unknown) is no placeholder; the program gets it as it is")
-                continue
-            }
-            throw .usage(
-                "\(unknown.printable) is no placeholder; did you mean {\(near)}? There are "
-                    + known.joined(separator: " "))
-        }
-    }
-
-    /// Whether there is something to run, as execvp looks for it.
-    private func isProgram(_ word: String) -> Bool {
-        // A placeholder is filled in later.
-        if word.contains("/") || word.contains("{") {
-            return word.contains("{") || LabRunning.isExecutable(word)
-        }
-        let path = console.variable("PATH") ?? "/bin:/usr/bin"
-        return path.split(separator: ":", omittingEmptySubsequences: false).contains { folder in
-            LabRunning.isExecutable((folder.isEmpty ? "." : folder) + "/" + word)
-        }
-    }
-
-    private static func isExecutable(_ path: String) -> Bool {
-        // A directory can be executed, too, but not run.
-        access(path, X_OK) == 0 && access(path + "/.", F_OK) != 0
     }
 
     private func played(

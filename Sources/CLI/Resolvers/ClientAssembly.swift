@@ -1,4 +1,5 @@
 internal import HTTPDNS
+internal import HTTPDNSCapture
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
@@ -10,15 +11,21 @@ struct ClientAssembly {
     var resolvers: ResolverArguments
     var overrides: [HostName: [IPAddress]] = [:]
     var trust = TrustPolicy()
+    var cache: OfflineCacheSettings?
     /// For finding the addresses of resolvers.
     var patience: Duration
     let console: Console
+    /// Records what happens; nil: nobody does.
+    var capture: Capture?
 
     /// - Throws: ``CommandFault``.
     func httpdns() async throws(CommandFault) -> HTTPDNS {
         var settings = HTTPDNSConfiguration()
         settings.overrides = overrides
         settings.trust = trust
+        settings.capture = capture
+        settings.offlineCache = cache
+        if cache != nil { settings.report = { [console] in console.note($0) } }
         settings.resolverOptions = configuration.resolverOptions
         let deadline = SystemMonotonicClock().now().adding(
             milliseconds: Int64(patience / .milliseconds(1)))

@@ -32,6 +32,8 @@ extension CaptureRecord {
         public var wasRefreshed = false
         /// Why the system was asked for the addresses after all.
         public var systemFallback: String?
+        /// The names of the rules that acted on it, in order.
+        public var rules: [String] = []
         /// What the cache of responses had to do with the answer: `hit`, `validated` …; nil:
         /// nothing.
         public var cache: String?

@@ -108,6 +108,14 @@ extension CaptureRecord {
     public var isFailed: Bool { failure != nil || (status ?? 0) >= 400 }
     /// The addresses came from the resolver's cache.
     public var isLookupCached: Bool { hops.last?.resolution?.isCached == true }
+    /// The cache of responses answered, without the server or with its word that nothing has
+    /// changed.
+    public var isAnswerCached: Bool {
+        kind == .cached || CaptureRecord.cacheHits.contains(hops.last?.cache ?? "")
+    }
     /// Who gave the address that was connected to.
     public var resolver: String? { hops.last?.resolution?.resolver }
+
+    /// Source: `CacheProvenance`.
+    private static let cacheHits: Set<String> = ["hit", "stale", "validated"]
 }

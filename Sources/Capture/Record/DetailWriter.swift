@@ -44,6 +44,24 @@ struct DetailWriter {
         digits(number)
     }
 
+    /// Also false.
+    mutating func put(_ name: StaticString, _ flag: Bool) {
+        begin(name)
+        octets.append(contentsOf: (flag ? "true" : "false").utf8)
+    }
+
+    /// Gives what was written so far, and begins anew in the same place.
+    mutating func take() -> [UInt8] {
+        defer { octets.removeAll(keepingCapacity: true) }
+        return octets
+    }
+
+    /// A whole value that is JSON already.
+    mutating func put(json: [UInt8]) {
+        begin(nil)
+        octets += json
+    }
+
     /// True only: what is missing is false.
     mutating func flag(_ name: StaticString, _ flag: Bool) {
         guard flag else { return }

@@ -4,6 +4,18 @@ internal import HTTPDNSStore
 /// Records as rows of a file: columns for what is looked for, and all of it in JSON.
 enum RecordForm {
     static func row(_ record: CaptureRecord) -> CaptureRow {
+        var row = columns(record)
+        var writer = DetailWriter()
+        writer.object { write(record, &$0) }
+        row.detail = writer.octets
+        // What is longer stands in pieces, all of it.
+        if isInRow(record.requestBody) { row.sent = record.requestBody.octets }
+        if isInRow(record.responseBody) { row.received = record.responseBody.octets }
+        return row
+    }
+
+    /// What is looked for.
+    static func columns(_ record: CaptureRecord) -> CaptureRow {
         var row = CaptureRow()
         let started = record.startedAt.microsecondsSince1970
         row.startedMicroseconds = started
@@ -21,12 +33,7 @@ enum RecordForm {
         row.sentOctets = record.sentOctets
         row.receivedOctets = record.receivedOctets
         row.isLookupCached = record.isLookupCached
-        var writer = DetailWriter()
-        writer.object { write(record, &$0) }
-        row.detail = writer.octets
-        // What is longer stands in pieces, all of it.
-        if isInRow(record.requestBody) { row.sent = record.requestBody.octets }
-        if isInRow(record.responseBody) { row.received = record.responseBody.octets }
+        row.isAnswerCached = record.isAnswerCached
         return row
     }
 
@@ -36,16 +43,7 @@ enum RecordForm {
 
     /// The members of a record's object, without number and times of its own, which are columns.
     static func write(_ record: CaptureRecord, _ writer: inout DetailWriter) {
-        writer.put("initiator", record.initiator.name)
-        writer.put("task", record.initiator.task.map { Int64($0) })
-        writer.put("rule", record.rule)
-        writer.put("reason", record.reason)
-        if let failure = record.failure {
-            writer.object("failure") { writer in
-                writer.put("label", failure.label)
-                writer.put("message", failure.message)
-            }
-        }
+        writeSummary(record, &writer)
         writer.array("hops") { writer in
             for hop in record.hops { writer.object { write(hop, &$0) } }
         }
@@ -53,7 +51,20 @@ enum RecordForm {
         write(record.responseBody, "responseBody", &writer)
     }
 
-    private static func write(
+    /// Who, by which rule, and why not.
+    static func writeSummary(_ record: CaptureRecord, _ writer: inout DetailWriter) {
+        writer.put("initiator", record.initiator.name)
+        writer.put("task", record.initiator.task.map { Int64($0) })
+        writer.put("rule", record.rule)
+        writer.put("reason", record.reason)
+        guard let failure = record.failure else { return }
+        writer.object("failure") { writer in
+            writer.put("label", failure.label)
+            writer.put("message", failure.message)
+        }
+    }
+
+    static func write(
         _ body: CaptureRecord.Body, _ name: StaticString, _ writer: inout DetailWriter
     ) {
         guard body.totalOctets > 0 || body.omission != nil else { return }
@@ -72,6 +83,11 @@ enum RecordForm {
         writer.put("statusText", hop.statusText)
         writer.put("version", hop.version)
         write(hop.responseFields, "responseHeaders", &writer)
+        writeConnection(hop, &writer)
+    }
+
+    /// How the answer came about.
+    static func writeConnection(_ hop: CaptureRecord.Hop, _ writer: inout DetailWriter) {
         if let resolution = hop.resolution {
             writer.object("resolution") { write(resolution, &$0) }
         }
@@ -92,6 +108,11 @@ enum RecordForm {
         writer.flag("refreshed", hop.wasRefreshed)
         writer.put("systemFallback", hop.systemFallback)
         writer.put("cache", hop.cache)
+        if !hop.rules.isEmpty {
+            writer.array("rules") { writer in
+                for rule in hop.rules { writer.put(element: rule) }
+            }
+        }
         writer.put("sentOctets", hop.sentOctets)
         writer.put("receivedOctets", hop.receivedOctets)
     }

@@ -11,24 +11,27 @@ extension RecordForm {
             let hops = detail["hops"]?.array?.compactMap(hop), let first = hops.first
         else { return nil }
         var record = CaptureRecord(
-            kind, first, startedAt: CaptureTime(microsecondsSince1970: row.startedMicroseconds),
-            initiator: .init(
-                detail["initiator"]?.string ?? "", task: int(detail["task"])))
+            kind, first, startedAt: CaptureTime(microsecondsSince1970: row.startedMicroseconds))
         record.id = row.number
         record.hops = hops
-        record.rule = detail["rule"]?.string
-        record.reason = detail["reason"]?.string
+        readSummary(detail, &record)
         record.totalMilliseconds = row.totalMicroseconds.map { Double($0) / 1_000 }
-        if let failure = detail["failure"] {
-            record.failure = .init(
-                label: failure["label"]?.string ?? "", message: failure["message"]?.string ?? "")
-        }
         record.requestBody = body(detail["requestBody"], row.sent)
         record.responseBody = body(detail["responseBody"], row.received)
         return record
     }
 
-    private static func body(_ value: JSONValue?, _ octets: [UInt8]) -> CaptureRecord.Body {
+    static func readSummary(_ value: JSONValue, _ record: inout CaptureRecord) {
+        record.initiator = .init(
+            value["initiator"]?.string ?? "", task: int(value["task"]))
+        record.rule = value["rule"]?.string
+        record.reason = value["reason"]?.string
+        guard let failure = value["failure"] else { return }
+        record.failure = .init(
+            label: failure["label"]?.string ?? "", message: failure["message"]?.string ?? "")
+    }
+
+    static func body(_ value: JSONValue?, _ octets: [UInt8]) -> CaptureRecord.Body {
         var body = CaptureRecord.Body()
         body.octets = octets
         body.totalOctets = max(0, value?["octets"]?.integer ?? Int64(octets.count))
@@ -47,12 +50,6 @@ extension RecordForm {
         hop.version = value["version"]?.string
         hop.responseFields = fields(value["responseHeaders"])
         readConnection(value, &hop)
-        hop.attempts = attempts(value["attempts"])
-        hop.wasRefreshed = value["refreshed"]?.bool ?? false
-        hop.systemFallback = value["systemFallback"]?.string
-        hop.cache = value["cache"]?.string
-        hop.sentOctets = max(0, value["sentOctets"]?.integer ?? 0)
-        hop.receivedOctets = max(0, value["receivedOctets"]?.integer ?? 0)
         return hop
     }
 
@@ -70,6 +67,13 @@ extension RecordForm {
         hop.timings.secured = value["timings"]?["secured"]?.number
         hop.timings.firstByte = value["timings"]?["firstByte"]?.number
         hop.timings.total = value["timings"]?["total"]?.number
+        hop.attempts = attempts(value["attempts"])
+        hop.wasRefreshed = value["refreshed"]?.bool ?? false
+        hop.systemFallback = value["systemFallback"]?.string
+        hop.cache = value["cache"]?.string
+        hop.rules = texts(value["rules"])
+        hop.sentOctets = max(0, value["sentOctets"]?.integer ?? 0)
+        hop.receivedOctets = max(0, value["receivedOctets"]?.integer ?? 0)
     }
 
     private static func fields(_ value: JSONValue?) -> [CaptureRecord.Field] {
@@ -119,7 +123,7 @@ extension RecordForm {
         (value?.array ?? []).compactMap(\.string)
     }
 
-    private static func int(_ value: JSONValue?) -> Int? {
+    static func int(_ value: JSONValue?) -> Int? {
         value?.integer.flatMap { Int(exactly: $0) }
     }
 

@@ -41,12 +41,35 @@ extension ExchangeFacts {
         }
         if hops.isEmpty { hops = [hop(0, nil)] }
         var record = CaptureRecord(
-            .exchange, hops[0], startedAt: startedAt,
+            kind, hops[0], startedAt: startedAt,
             initiator: CaptureRecord.Initiator(origin.name, task: origin.task))
-        record.rule = origin.rule
+        record.rule = rule
         record.hops = hops
         record.failure = failure.map(CaptureRecord.Failure.init)
         return record
+    }
+
+    /// By who answered last.
+    private var kind: CaptureRecord.Kind {
+        switch report.hops.last?.answerer {
+        case .stub, .replay: return .stubbed
+        case .nobody: return .blocked
+        case .network, nil: break
+        }
+        switch report.hops.last?.cache?.outcome {
+        case .hit, .stale: return .cached
+        case .validated, .missed, .unsatisfied, nil: return .exchange
+        }
+    }
+
+    /// All that acted, each once.
+    private var rule: String? {
+        var names: [String] = []
+        for name in report.hops.flatMap(\.rules) + [origin.rule].compactMap(\.self)
+        where !names.contains(name) {
+            names.append(name)
+        }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
     private func hop(_ place: Int, _ hop: ExchangeReport.Hop?) -> CaptureRecord.Hop {
@@ -96,6 +119,8 @@ extension CaptureRecord.Hop {
         }
         wasRefreshed = hop.wasRefreshed
         systemFallback = hop.systemFallback?.label
+        cache = hop.cache?.outcome.rawValue
+        rules = hop.rules
     }
 }
 

@@ -72,7 +72,8 @@ struct MultipartScanner {
         // The last delimiter.
         if head.starts(with: [0x2D, 0x2D]) {
             if head.count == 2 {
-                out += head
+                // What may follow it is nobody's.
+                out += head + [0x0D, 0x0A]
                 state = .lost
             }
             return

@@ -139,7 +139,8 @@ struct AdviceBook {
         case .handshake:
             Advice(
                 .doesNotHelp,
-                "No address proved the name: a port where it speaks TLS may be another (--tls-port).")
+                "No address proved the name: a port where it speaks TLS may be another (--tls-port)."
+            )
         case .rightClock:
             Advice(
                 .doesNotHelp,

@@ -70,7 +70,15 @@ struct Judging {
         var ruling =
             offline ?? portal ?? clock ?? lie ?? PeerJudging(self).ruling ?? agreement ?? unsettled
         ruling.contradicts += contradictions(to: ruling)
+        ruling.supports = Judging.each(ruling.supports)
+        ruling.contradicts = Judging.each(ruling.contradicts)
         return ruling
+    }
+
+    /// A and AAAA often give the same reason twice.
+    private static func each(_ findings: [Finding]) -> [Finding] {
+        var seen: Set<Finding> = []
+        return findings.filter { seen.insert($0).inserted }
     }
 
     // MARK: Nobody answers

@@ -125,7 +125,8 @@ struct LayerBook {
                 ? LayerLine(.clock, .good, "certificates are valid by it")
                 : LayerLine(.clock, .notTried, "nothing to compare it with")
         }
+        let words = "this machine's clock is \(ClockJudging.words(skew))"
         return LayerLine(
-            .clock, .good, "this machine's clock is \(ClockJudging.words(skew)) of servers'")
+            .clock, skew.magnitude > ClockJudging.muchSeconds ? .unclear : .good, words)
     }
 }

@@ -17,8 +17,7 @@ struct Notes {
             all.append(
                 Finding(
                     "clock_skew",
-                    "this machine's clock is \(ClockJudging.words(skew)), by what "
-                        + "servers say"))
+                    "this machine's clock is \(ClockJudging.words(skew))"))
         }
         if judging.isProvenByNetwork, let portal = PortalJudging(evidence).finding {
             all.append(portal.finding)

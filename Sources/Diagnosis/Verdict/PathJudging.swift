@@ -31,7 +31,7 @@ struct InterceptionJudging {
         return found
     }
 
-    /// The same server, honest one way and lying the other.
+    /// The same server, proven one way and lying the other about the same question.
     private var split: [(SourceJudgement, SourceJudgement)] {
         judging.sources.compactMap { liar in
             guard case .lies(let how) = liar.standing, how != .forged,
@@ -39,9 +39,20 @@ struct InterceptionJudging {
             else { return nil }
             let sibling = judging.sources.first {
                 $0.source.server == server && $0.source.transport != liar.source.transport
-                    && $0.standing == .honest
+                    && $0.standing == .honest && contradicts($0.source, liar.source)
             }
             return sibling.map { (liar, $0) }
+        }
+    }
+
+    private func contradicts(_ honest: EvidenceSource, _ liar: EvidenceSource) -> Bool {
+        let weighing = judging.weighing
+        return [RecordType.a, .aaaa].contains { type in
+            guard let truth = weighing.statement(of: honest, type),
+                let lie = weighing.statement(of: liar, type)
+            else { return false }
+            return truth.addresses.contains { weighing.standing(of: $0) == .proven }
+                && !lie.addresses.contains { weighing.standing(of: $0) == .proven }
         }
     }
 
@@ -133,7 +144,7 @@ struct ClockJudging {
         if let skew, !failures.isEmpty || dated > 0, skew.magnitude > ClockJudging.muchSeconds {
             return Finding(
                 "clock_is_wrong",
-                "this machine's clock is \(ClockJudging.words(skew)), by what servers say")
+                "this machine's clock is \(ClockJudging.words(skew))")
         }
         if early > 0, early == failures.count {
             return Finding(
@@ -158,7 +169,7 @@ struct ClockJudging {
     static func words(_ skew: Int64) -> String {
         let (days, hours) = (skew.magnitude / 86_400, skew.magnitude / 3_600)
         let amount = days > 1 ? "\(days) days" : hours > 1 ? "\(hours) h" : "\(skew.magnitude) s"
-        return amount + (skew < 0 ? " behind" : " ahead")
+        return amount + (skew < 0 ? " behind servers'" : " ahead of servers'")
     }
 
     /// Because: a certificate's first and last day are what a wrong time zone can spoil; more than a

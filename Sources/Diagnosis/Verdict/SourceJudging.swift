@@ -1,4 +1,5 @@
 internal import HTTPDNSNames
+internal import HTTPDNSTrust
 internal import HTTPDNSWire
 
 /// Judges one suspect source by what it says of the name, one type after the other.
@@ -103,7 +104,7 @@ struct SourceJudging {
         if let impostor = strangers.first(where: { $0.1 == .impostor }) {
             let isOwn = AddressMeaning(of: impostor.0) == .ownNetwork
             return .lies(
-                how(statement, measure, otherwise: .rewritten), isOwn ? .likely : .certain,
+                kind(impostor.0, statement, measure), isOwn ? .likely : .certain,
                 Finding(
                     "address_of_another",
                     "\(source.label) gives \(statement.addresses.listed); "
@@ -163,6 +164,15 @@ struct SourceJudging {
                 + "\(weighing.evidence.name)")
         let isOld = how(statement, measure, otherwise: .rewritten) == .stale
         return .lies(.stale, isOld ? .likely : .possible, finding)
+    }
+
+    /// An old address has a new tenant, who is somebody with a sound certificate of its own; who forges
+    /// one for the name was never the right one.
+    private func kind(
+        _ address: IPAddress, _ statement: Statement, _ measure: Statement?
+    ) -> Verdict.Hijack {
+        guard weighing.failure(at: address)?.code == .wrongName else { return .rewritten }
+        return how(statement, measure, otherwise: .rewritten)
     }
 
     /// Whether what is wrong was right once.

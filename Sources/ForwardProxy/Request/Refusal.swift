@@ -63,6 +63,11 @@ struct Refusal: Error, Sendable, Hashable {
             case .badTarget: .request("bad_target", "The URL holds more than printable ASCII.")
             case .unknownVersion:
                 .request("unknown_version", "Only HTTP/1 is spoken here.", status: 505)
+            case .notHTTP("HPE_UNEXPECTED_CONTENT_LENGTH"):
+                .request(
+                    "two_framings",
+                    "The length of the body is said twice: by Content-Length twice, or beside "
+                        + "Transfer-Encoding.")
             case .notHTTP(let word): .request("not_http", "This is not a request (\(word)).")
             case .badBody(let word): .request("bad_body", "The body is malformed (\(word)).")
             }

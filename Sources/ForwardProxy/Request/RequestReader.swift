@@ -44,6 +44,7 @@ final class RequestReader {
     private var piece = Piece.none
     /// Octets of the head, of the trailers or of one chunk line so far.
     private var sectionOctets = 0
+    private var firstOctet: UInt8 = 0
     private var lastOctet: UInt8 = 0
     private var octetBefore: UInt8 = 0
     private var breach: RequestBreach?
@@ -80,6 +81,7 @@ final class RequestReader {
             let stop = httpdns_http_reader_feed(
                 raw, base + position, octets.count - position, &taken, tellPiece,
                 Unmanaged.passUnretained(self).toOpaque())
+            if sectionOctets == 0 { firstOctet = octets[position] }
             check(UnsafeRawBufferPointer(rebasing: octets[position..<(position + taken)]), stop)
             position += taken
             if let step = step(after: stop, next: position < octets.count ? octets[position] : nil)
@@ -100,24 +102,32 @@ final class RequestReader {
             mode = httpdns_http_reader_is_chunked(raw) == 1 ? .chunkLine : .plainBody
             return .head
         case Int32(HTTPDNS_HTTP_END):
+            guard mode != .trailers || endsLine else { return broken(.badChunk) }
             begin()
             return .end
         case Int32(HTTPDNS_HTTP_CHUNK):
+            guard endsLine else { return broken(.badChunk) }
             mode = httpdns_http_reader_length(raw) == 0 ? .trailers : .chunkOctets
             sectionOctets = 0
             return nil
         case Int32(HTTPDNS_HTTP_CHUNK_END):
             guard mode == .chunkOctets else { return nil }
-            guard octetBefore == 0x0D, lastOctet == 0x0A else { return broken(.badChunk) }
+            guard endsLine else { return broken(.badChunk) }
             mode = .chunkLine
             return nil
         case Int32(HTTPDNS_HTTP_MORE): return nil
-        case Int32(HTTPDNS_HTTP_UNKNOWN_METHOD): return broken(.unknownMethod)
+        case Int32(HTTPDNS_HTTP_UNKNOWN_METHOD):
+            // What begins otherwise is another protocol: TLS, for one.
+            let isWord = (0x41...0x5A).contains(firstOctet)
+            return broken(isWord ? .unknownMethod : .notHTTP("no method"))
         default:
             let word = String(cString: httpdns_http_reader_trouble(raw))
             return broken(mode == .head ? .notHTTP(word) : .badBody(word))
         }
     }
+
+    /// The last octets that were taken are CR LF.
+    private var endsLine: Bool { octetBefore == 0x0D && lastOctet == 0x0A }
 
     private func broken(_ breach: RequestBreach) -> Step {
         self.breach = breach

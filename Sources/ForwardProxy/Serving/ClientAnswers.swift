@@ -49,7 +49,7 @@ extension ClientConnection {
         _ status: Int, _ fields: HTTPFields, _ body: [UInt8], ends: Bool, _ now: Monotonic
     ) {
         record.status = status
-        let keepsAlive = asked.keepsAlive && !ends && !isClientEnded
+        let keepsAlive = asked.keepsAlive && !ends
         let head = ResponseText.head(
             status, fields, .length(String(body.count)),
             ResponseText.Ending(keepsAlive: keepsAlive, isOld: asked.isOld))
@@ -60,7 +60,9 @@ extension ClientConnection {
 
     func endTurn(keepsAlive: Bool, _ now: Monotonic) {
         endRecord()
-        guard keepsAlive, !isStopping, !isClientEnded else { return linger(now) }
+        guard keepsAlive, !isStopping, !isClientEnded || !input.isEmpty else {
+            return linger(now)
+        }
         phase = .reading
         deadline = now.adding(desk.settings.limits.keepAlive)
     }

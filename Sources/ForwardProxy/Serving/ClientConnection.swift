@@ -97,9 +97,8 @@ final class ClientConnection {
         switch phase {
         // Half a request is none.
         case .reading: close()
-        case .exchanging(let turn):
-            if !turn.isRequestWhole { return abort() }
-            asked.keepsAlive = false
+        // Who has asked may have nothing more to say, and waits.
+        case .exchanging(let turn): if !turn.isRequestWhole { abort() }
         // Who says nothing more cannot begin TLS; a client that has left looks the same.
         case .routing, .dialling: if input.isEmpty { abort() }
         case .tunnelling: break
@@ -124,7 +123,12 @@ final class ClientConnection {
     func advance(_ now: Monotonic) {
         while !isOver {
             switch phase {
-            case .reading: guard readHead(now) else { return bound() }
+            case .reading:
+                guard readHead(now) else {
+                    // What is left of a client that has ended is no request.
+                    if isClientEnded, client.unsentCount == 0, !isOver { linger(now) }
+                    return bound()
+                }
             case .exchanging(let turn): guard readBody(turn, now) else { return bound() }
             default: return bound()
             }

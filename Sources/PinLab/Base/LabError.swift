@@ -20,6 +20,8 @@ public enum LabError: Error, Sendable, Hashable, CustomStringConvertible {
     case notWritten(path: String, code: Int32)
     /// No scenario has such a name.
     case unknownScenario(String)
+    /// No hijack has such a name.
+    case unknownHijack(String)
 
     /// One sentence: what was asked, what refused it, and what to do where that is known.
     public var description: String {
@@ -43,6 +45,8 @@ public enum LabError: Error, Sendable, Hashable, CustomStringConvertible {
             "cannot write \(path) (errno \(code))"
         case .unknownScenario(let name):
             "there is no scenario \"\(name)\"; \"httpdns lab list\" names them all"
+        case .unknownHijack(let name):
+            "there is no hijack \"\(name)\"; \"httpdns lab hijack list\" names them all"
         }
     }
 }

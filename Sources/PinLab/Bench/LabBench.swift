@@ -190,7 +190,7 @@ public final class LabStage: Sendable {
             let context = try TLSContext(
                 later, versions: plan.versions, features: plan.features)
             let handshakes = Locked(0)
-            server.chooseIdentity {
+            server.chooseIdentity { _ in
                 let isFirst = handshakes.withLock { count in
                     count += 1
                     return count == 1

@@ -66,7 +66,7 @@ public struct LabCommand: LabClient {
         return words.flatMap(LabCommand.braced).filter { !known.contains($0) }
     }
 
-    private static func braced(_ word: String) -> [String] {
+    static func braced(_ word: String) -> [String] {
         var found: [String] = []
         var rest = word[...]
         while let open = rest.firstIndex(of: "{") {
@@ -136,7 +136,9 @@ public struct LabCommand: LabClient {
     private func run(_ stage: LabStage, _ lists: String?) -> LabPlay {
         let isStall = stage.scenario.isStall
         let child = LabChild(
-            words: filled(stage.target, lists), environment: environment(),
+            words: filled(stage.target, lists),
+            environment: LabCommand.environment()
+                + (proxy.map { ["https_proxy=" + $0, "HTTPS_PROXY=" + $0] } ?? []),
             timeoutMilliseconds: isStall
                 ? min(timeoutMilliseconds, LabCommand.stallMilliseconds) : timeoutMilliseconds)
         do throws(LabError) {
@@ -170,7 +172,8 @@ public struct LabCommand: LabClient {
         return words.map { LabCommand.filled($0, values) }
     }
 
-    private static func filled(_ word: String, _ values: [String: String]) -> String {
+    /// The word with these placeholders filled in; what else stands in braces stays.
+    static func filled(_ word: String, _ values: [String: String]) -> String {
         var text = ""
         var rest = word[...]
         while let open = rest.firstIndex(of: "{") {
@@ -191,7 +194,7 @@ public struct LabCommand: LabClient {
     }
 
     /// This process's variables without those of proxies, which would lead elsewhere.
-    private func environment() -> [String] {
+    static func environment() -> [String] {
         var variables: [String] = []
         while let variable = httpdns_environment_at(Int32(variables.count)) {
             variables.append(String(cString: variable))
@@ -200,8 +203,7 @@ public struct LabCommand: LabClient {
             let name = variable.prefix { $0 != "=" }.lowercased()
             return name.hasSuffix("_proxy")
         }
-        guard let proxy else { return variables }
-        return variables + ["https_proxy=" + proxy, "HTTPS_PROXY=" + proxy]
+        return variables
     }
 
     /// How long a client is watched that waits for a server which stays silent.

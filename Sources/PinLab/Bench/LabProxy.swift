@@ -80,7 +80,7 @@ private final class ProxyCore: Sendable {
         guard stop.wait(for: [(server.raw, Int32(POLLOUT))]) == .ready,
             stream.write(Array("HTTP/1.1 200 Connected\r\n\r\n".utf8))
         else { return }
-        relay(client, server)
+        relay(client, server, stop: stop)
     }
 
     /// The port of `CONNECT name:port HTTP/1.1`.
@@ -92,26 +92,27 @@ private final class ProxyCore: Sendable {
         else { return nil }
         return UInt16(words[1][words[1].index(after: colon)...])
     }
+}
 
-    /// Passes octets on until one side ends; then the other is ended alike, by a reset if it was one.
-    private func relay(_ client: Descriptor, _ server: Descriptor) {
-        while true {
-            let both = [(client.raw, Int32(POLLIN)), (server.raw, Int32(POLLIN))]
-            guard stop.wait(for: both) == .ready else { return }
-            guard pass(from: client, to: server), pass(from: server, to: client) else { return }
-        }
+/// Passes octets on until one side ends; then the other is ended alike, by a reset if it was one.
+func relay(_ client: Descriptor, _ server: Descriptor, stop: StopSignal) {
+    while true {
+        let both = [(client.raw, Int32(POLLIN)), (server.raw, Int32(POLLIN))]
+        guard stop.wait(for: both) == .ready else { return }
+        guard pass(from: client, to: server, stop: stop), pass(from: server, to: client, stop: stop)
+        else { return }
     }
+}
 
-    /// False when the source has ended.
-    private func pass(from source: Descriptor, to sink: Descriptor) -> Bool {
-        var octets = [UInt8](repeating: 0, count: 16_384)
-        let count = recv(source.raw, &octets, octets.count, 0)
-        guard count > 0 else {
-            let code = httpdns_socket_error()
-            if count < 0, code == EAGAIN || code == EINTR { return true }
-            if count < 0 { httpdns_socket_reset_on_close(sink.raw) }
-            return false
-        }
-        return LabStream(sink, stop: stop).write(octets.prefix(count))
+/// False when the source has ended.
+private func pass(from source: Descriptor, to sink: Descriptor, stop: StopSignal) -> Bool {
+    var octets = [UInt8](repeating: 0, count: 16_384)
+    let count = recv(source.raw, &octets, octets.count, 0)
+    guard count > 0 else {
+        let code = httpdns_socket_error()
+        if count < 0, code == EAGAIN || code == EINTR { return true }
+        if count < 0 { httpdns_socket_reset_on_close(sink.raw) }
+        return false
     }
+    return LabStream(sink, stop: stop).write(octets.prefix(count))
 }

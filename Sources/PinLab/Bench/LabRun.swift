@@ -59,17 +59,9 @@ public struct LabRun: Sendable {
         of scenarios: [LabScenario], with client: any LabClient,
         report: @escaping @Sendable (LabResult) -> Void = { _ in }
     ) async throws(LabError) -> [LabResult] {
-        let desk = Desk(scenarios.count)
-        let threads = ThreadGroup()
-        let workers = min(max(1, parallel), max(1, scenarios.count))
-        for _ in 0..<workers {
-            try threads.start {
-                while let index = desk.next() {
-                    desk.settle(index, played(scenarios[index], client), report)
-                }
-            }
-        }
-        return await withCheckedContinuation { desk.wait($0) }
+        try await Desk.results(
+            of: scenarios, parallel: parallel, report: report
+        ) { played($0, client) }
     }
 
     private func played(_ scenario: LabScenario, _ client: any LabClient) -> LabResult {
@@ -92,20 +84,41 @@ public struct LabRun: Sendable {
 }
 
 /// What the threads of one run share.
-private final class Desk: Sendable {
+final class Desk<Result: Sendable>: Sendable {
     private struct State {
         var next = 0
-        var results: [LabResult?]
-        var waiter: CheckedContinuation<[LabResult], Never>?
+        var results: [Result?]
+        var waiter: CheckedContinuation<[Result], Never>?
     }
 
     private let state: Locked<State>
     private let reporting = Locked(())
 
-    init(_ count: Int) { state = Locked(State(results: Array(repeating: nil, count: count))) }
+    /// Plays them on threads of their own, several at a time, and returns the results in their order.
+    static func results<Scenario: Sendable>(
+        of scenarios: [Scenario], parallel: Int,
+        report: @escaping @Sendable (Result) -> Void,
+        play: @escaping @Sendable (Scenario) -> Result
+    ) async throws(LabError) -> [Result] {
+        let desk = Desk(scenarios.count)
+        let threads = ThreadGroup()
+        let workers = min(max(1, parallel), max(1, scenarios.count))
+        for _ in 0..<workers {
+            try threads.start {
+                while let index = desk.next() {
+                    desk.settle(index, play(scenarios[index]), report)
+                }
+            }
+        }
+        return await withCheckedContinuation { desk.wait($0) }
+    }
+
+    private init(_ count: Int) {
+        state = Locked(State(results: Array(repeating: nil, count: count)))
+    }
 
     /// The next scenario that nobody has taken.
-    func next() -> Int? {
+    private func next() -> Int? {
         state.withLock { state in
             guard state.next < state.results.count else { return nil }
             defer { state.next += 1 }
@@ -113,7 +126,7 @@ private final class Desk: Sendable {
         }
     }
 
-    func settle(_ index: Int, _ result: LabResult, _ report: (LabResult) -> Void) {
+    private func settle(_ index: Int, _ result: Result, _ report: (Result) -> Void) {
         reporting.withLock { _ in report(result) }
         state.withLock { state in
             state.results[index] = result
@@ -121,7 +134,7 @@ private final class Desk: Sendable {
         }
     }
 
-    func wait(_ waiter: CheckedContinuation<[LabResult], Never>) {
+    private func wait(_ waiter: CheckedContinuation<[Result], Never>) {
         state.withLock { state in
             state.waiter = waiter
             Desk.resume(&state)

@@ -95,7 +95,10 @@ extension LabQuery {
     /// A reply that ends in the OPT record of ``replies(_:)``, padded to a multiple of 468 octets when
     /// the query was padded. Source: RFC 7830 §4, RFC 8467 §4.1.
     func padded(_ reply: [UInt8]) -> [UInt8] {
-        guard options.contains(where: { $0.code == 12 }), reply.count >= 23 else { return reply }
+        // Not behind another option.
+        guard options.contains(where: { $0.code == 12 }), reply.count >= 23,
+            reply.suffix(11).starts(with: [0, 0, 41])
+        else { return reply }
         let filling = (468 - (reply.count + 4) % 468) % 468
         var octets = LabOctets(octets: Array(reply.dropLast(2)))
         octets.add(UInt16(filling + 4))
@@ -147,8 +150,12 @@ extension LabQuery {
         octets.octets += questionOctets ?? self.questionOctets
         for record in answer.answers + answer.authorities { octets.add(record) }
         if largestAnswer != nil {
-            // Root name, OPT, 1232 octets, no flags, no options. Source: RFC 6891 §6.1.2.
-            octets.octets += [0, 0, 41, 0x04, 0xD0, 0, 0, 0, 0, 0, 0]
+            // Root name, OPT, 1232 octets, no flags. Source: RFC 6891 §6.1.2.
+            octets.octets += [0, 0, 41, 0x04, 0xD0, 0, 0, 0, 0]
+            let error = answer.extendedError
+            octets.add(UInt16(error == nil ? 0 : 6))
+            // Source: RFC 8914 §2.
+            if let error { for word in [15, 2, error] { octets.add(word) } }
         }
         return octets.octets
     }

@@ -90,6 +90,9 @@ public struct LabAnswer: Sendable, Hashable {
     public var conduct: Conduct
     /// How long the answer takes.
     public var delayMilliseconds: Int64
+    /// The code of an extended error that it carries, for clients that speak EDNS; nil: none.
+    /// Source: RFC 8914 §4.
+    public var extendedError: UInt16?
 
     /// An answer without faults.
     public init(

@@ -47,9 +47,9 @@ public final class LabServer: Sendable {
             fault: fault, handler: handler)
     }
 
-    /// From now on `choose` names the identity of each handshake, once the ClientHello is there;
-    /// nil for the one that belongs to the server's name. Without TLS it is never asked.
-    func chooseIdentity(_ choose: @escaping @Sendable () -> TLSContext?) {
+    /// From now on `choose` names the identity of each handshake, once the ClientHello is there, by the
+    /// server name in it; nil for the one that belongs to that name. Without TLS it is never asked.
+    func chooseIdentity(_ choose: @escaping @Sendable (String?) -> TLSContext?) {
         core.identityChoice.withLock { $0 = choose }
     }
 
@@ -105,7 +105,7 @@ final class OriginCore: Sendable {
     let stop: StopSignal
     let identities: TLSIdentities?
     let fault: Locked<LabConnectionFault>
-    let identityChoice = Locked<(@Sendable () -> TLSContext?)?>(nil)
+    let identityChoice = Locked<(@Sendable (String?) -> TLSContext?)?>(nil)
     let record = Locked(LabRecord())
     let threads = ThreadGroup()
     private let handler: @Sendable (LabRequest) -> LabResponse
@@ -152,7 +152,7 @@ final class OriginCore: Sendable {
                     asksForStatus: hello.asksForStatus))
         }
         guard !fail(stream, fault) else { return }
-        let chosen = identityChoice.withLock { $0 }?()
+        let chosen = identityChoice.withLock { $0 }?(hello.serverName)
         guard stream.finishHandshake(chosen ?? identities.context(for: hello.serverName)) else {
             return
         }

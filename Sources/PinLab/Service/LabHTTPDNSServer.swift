@@ -87,7 +87,7 @@ public final class LabHTTPDNSServer: Sendable {
         let taken = (server.address, server.port)
         place.withLock { $0 = taken }
         guard let identities else { return }
-        server.chooseIdentity {
+        server.chooseIdentity { _ in
             state.withLock { $0.script.nextCertificate() }.flatMap(identities.context)
         }
     }

@@ -1,10 +1,10 @@
-internal import HTTPDNSCaching
+package import HTTPDNSCaching
 internal import HTTPDNSExchange
 internal import HTTPDNSWire
 
 /// Heads of kept responses as octets. What is read back is checked as if a stranger had sent it.
-enum ResponseForm {
-    static func variant(_ variant: Variant) -> [UInt8] {
+package enum ResponseForm {
+    package static func variant(_ variant: Variant) -> [UInt8] {
         var writer = WireWriter()
         writer.append(variant.isDecoded ? 1 as UInt8 : 0)
         // In one order: equal variants have equal octets.
@@ -15,7 +15,7 @@ enum ResponseForm {
         return writer.octets
     }
 
-    static func head(_ response: KeptResponse) -> [UInt8] {
+    package static func head(_ response: KeptResponse) -> [UInt8] {
         var writer = WireWriter()
         writer.append(UInt16(clamping: response.status))
         append(Array(response.version.rawValue.utf8), to: &writer)
@@ -34,7 +34,7 @@ enum ResponseForm {
     }
 
     /// Nil when the octets are none of ours.
-    static func response(
+    package static func response(
         key: CacheKey, variant: [UInt8], head: [UInt8]
     ) -> KeptResponse? {
         do throws(WireError) {

@@ -11,6 +11,7 @@ enum ResponseOrder: Sendable {
     case write(UInt64, [UInt8])
     case finish(UInt64)
     case abandon(UInt64)
+    case revise(CacheKey, Choice, @Sendable (KeptResponse) -> KeptResponse?)
     case update(KeptResponse)
     case remove(KeptResponse)
     case removeKeys([CacheKey])
@@ -81,13 +82,11 @@ struct ResponseLoop {
         case .write(let id, let octets): write(octets, to: id)
         case .finish(let id): finish(id)
         case .abandon(let id): giveUp(id)
-        case .update(let response):
-            let head = ResponseForm.head(response)
-            care.attempt { table throws(DatabaseFault) in
-                try table.update(response.number) { $0.head = head }
-            }
-        case .remove(let response):
-            discard { table throws(DatabaseFault) in try table.remove(number: response.number) }
+        case .revise(let key, let choose, let change):
+            guard let kept = choose(variants(of: key).map(\.1)) else { break }
+            if let changed = change(kept) { update(changed) } else { remove(kept) }
+        case .update(let response): update(response)
+        case .remove(let response): remove(response)
         case .removeKeys(let keys): remove(keys)
         case .removeAll:
             for id in writing.keys { doom(id) }
@@ -113,9 +112,7 @@ struct ResponseLoop {
 
 // Finding
 extension ResponseLoop {
-    private mutating func find(
-        _ key: CacheKey, _ choose: ResponseOrder.Choice
-    ) -> FoundResponse? {
+    private mutating func variants(of key: CacheKey) -> [(ResponseRow, KeptResponse)] {
         let octets = Array(key.text.utf8)
         let found = care.attempt { table throws(DatabaseFault) in
             try table.find(octets).map { row throws(DatabaseFault) in
@@ -128,35 +125,47 @@ extension ResponseLoop {
                 return (row, response)
             }
         }
-        var variants = found ?? []
+        return found ?? []
+    }
+
+    private mutating func find(
+        _ key: CacheKey, _ choose: ResponseOrder.Choice
+    ) -> FoundResponse? {
+        var variants = variants(of: key)
         while let chosen = choose(variants.map(\.1)),
             let row = variants.first(where: { $0.1.number == chosen.number })?.0
         {
-            if let body = body(of: row) {
+            do throws(PrivateBodyReader.Fault) {
+                let body = try body(of: row)
                 use(row.number)
                 return FoundResponse(response: chosen, body: body)
+            } catch {
+                guard error == .gone else { return nil }
+                remove(chosen)
             }
-            discard { table throws(DatabaseFault) in try table.remove(number: row.number) }
             variants.removeAll { $0.1.number == chosen.number }
         }
         return nil
     }
 
-    /// Nil when its file is gone, or is not what was written.
-    private mutating func body(of row: ResponseRow) -> KeptBodyFile? {
+    /// - Throws: ``PrivateBodyReader/Fault/gone`` also when it is not what was written.
+    private mutating func body(
+        of row: ResponseRow
+    ) throws(PrivateBodyReader.Fault) -> KeptBodyFile {
         guard !row.body.isEmpty else {
-            return row.bodyOctets == 0 ? KeptBodyFile(nil, octets: 0, pump: pump) : nil
+            guard row.bodyOctets == 0 else { throw .gone }
+            return KeptBodyFile(nil, octets: 0, pump: pump)
         }
         let name = String(decoding: row.body, as: UTF8.self)
         // Our own names have nothing else in them; one that has was not written by us.
         guard name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
-            let directory = prepared(),
-            let file = PrivateBodyReader(name, in: directory, octets: row.bodyOctets)
-        else { return nil }
+            let directory = prepared()
+        else { throw .gone }
+        let file = try PrivateBodyReader(name, in: directory, octets: row.bodyOctets)
         let boot = Array(clocks.now().bootID.utf8)
         if boot.isEmpty || row.boot != boot {
             guard ResponseLoop.sum(of: file, octets: row.bodyOctets) == row.bodySum else {
-                return nil
+                throw .gone
             }
             care.attempt { table throws(DatabaseFault) in
                 try table.update(row.number) { $0.boot = boot }
@@ -233,7 +242,7 @@ extension ResponseLoop {
             bodySum: entry.sum.value, boot: Array(clocks.now().bootID.utf8))
         noteUse()
         let limit = limits.maximumOctets
-        guard row.size <= limit else { return remove(entry.file) }
+        guard row.size <= limit, row.fits else { return remove(entry.file) }
         let doomed = care.attempt { table throws(DatabaseFault) in
             try table.add(row, limit: limit)
         }
@@ -255,6 +264,17 @@ extension ResponseLoop {
 
     private mutating func remove(_ file: PrivateBodyWriter?) {
         if let file { prepared()?.remove(file.name) }
+    }
+
+    private mutating func update(_ response: KeptResponse) {
+        let head = ResponseForm.head(response)
+        care.attempt { table throws(DatabaseFault) in
+            try table.update(response.number) { $0.head = head }
+        }
+    }
+
+    private mutating func remove(_ response: KeptResponse) {
+        discard { table throws(DatabaseFault) in try table.remove(number: response.number) }
     }
 
     private mutating func remove(_ keys: [CacheKey]) {

@@ -22,6 +22,12 @@ struct ResponseRow: Sendable, Hashable {
             + (body.isEmpty ? 256 : 4_096)
     }
 
+    /// It can be read back.
+    var fits: Bool {
+        key.count <= CacheKey.maximumOctets && variant.count <= ResponseTable.maximumHeadOctets
+            && head.count <= ResponseTable.maximumHeadOctets
+    }
+
     var checksum: Int64 {
         var numbers: [UInt8] = []
         for number in [bodyOctets, bodySum] {
@@ -194,7 +200,7 @@ final class ResponseTable: StoredTable {
     /// a cookie would fill the cache with one URL.
     static let maximumVariants = 16
     /// Because: the largest head that is taken, and its moments.
-    private static let maximumHeadOctets = 1_048_576
+    static let maximumHeadOctets = 1_048_576
 }
 
 extension ResponseTable {

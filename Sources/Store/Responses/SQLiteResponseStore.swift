@@ -78,6 +78,11 @@ package final class SQLiteResponseStore: ResponseStore {
         return FileKeeper(id, isTaken ? self : nil, backlog: backlog, hasRoom: hasRoom)
     }
 
+    package func revise(
+        _ key: CacheKey, choosing choose: @escaping @Sendable ([KeptResponse]) -> KeptResponse?,
+        _ change: @escaping @Sendable (KeptResponse) -> KeptResponse?
+    ) { _ = post(.revise(key, choose, change)) }
+
     package func update(_ response: KeptResponse) { _ = post(.update(response)) }
 
     package func remove(_ response: KeptResponse) { _ = post(.remove(response)) }

@@ -148,6 +148,20 @@ import Testing
     private let start: Int64 = 1_700_000_000
     private var now: WallTime { WallTime(secondsSince1970: start) }
 
+    @Test func `a field that servers would refuse for its length is not made`() throws {
+        var jar = CookieJar()
+        let value = String(repeating: "v", count: 3_990)
+        for name in ["first", "second", "third"] {
+            try store("\(name)=\(value)", from: "https://a.example.test/", in: &jar)
+        }
+        let sent = try #require(
+            jar.cookieHeader(for: try HTTPURL("https://a.example.test/"), now: now))
+        #expect(sent.utf8.count <= CookieJar.maximumFieldOctets)
+        #expect(sent == "first=\(value); second=\(value)")
+        // They are kept all the same.
+        #expect(jar.all(now: now).count == 3)
+    }
+
     private func store(_ line: String, from url: String, in jar: inout CookieJar) throws {
         try jar.store(
             setCookie: line, from: HTTPURL(url), now: now,

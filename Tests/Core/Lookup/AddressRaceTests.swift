@@ -17,7 +17,7 @@ import Testing
 
     @Test mutating func `an address that fails is followed at once`() {
         _ = race.dialNext(now: .zero)
-        #expect(race.failed(0))
+        #expect(race.failed(0) == true)
         #expect(race.dialNext(now: .at(5)) == 1)
         #expect(race.nextAt == .at(255))
     }
@@ -28,20 +28,20 @@ import Testing
         #expect(race.connected(1) == [0])
         #expect(race.nextAt == .distantFuture)
         // Its peer is not the one we mean.
-        #expect(race.failed(1))
+        #expect(race.failed(1) == true)
         #expect(race.dialNext(now: .at(400)) == 0)
-        #expect(race.failed(0))
+        #expect(race.failed(0) == true)
         #expect(race.dialNext(now: .at(410)) == 2)
-        #expect(race.failed(2))
+        #expect(race.failed(2) == true)
         #expect(race.isOver)
     }
 
     @Test mutating func `what is told of an address that is not being dialled is ignored`() {
         #expect(race.connected(0) == nil)
         _ = race.dialNext(now: .zero)
-        #expect(!race.failed(2))
+        #expect(race.failed(2) == false)
         #expect(race.connected(7) == nil)
-        #expect(race.failed(0))
-        #expect(!race.failed(0))
+        #expect(race.failed(0) == true)
+        #expect(race.failed(0) == false)
     }
 }

@@ -64,7 +64,7 @@ import Testing
 
     @Test func `an expiry shows the date that passed and the clock`() throws {
         let message = TrustFailure(code: .expired, facts: try Self.facts()).description
-        #expect(message.contains("(2027-01-15T07:59:50Z; now 2027-01-15T08:00:00Z)"))
+        #expect(message.contains(" to 2027-01-15T07:59:50Z; now 2027-01-15T08:00:00Z)"))
         #expect(message.hasPrefix("The authority (no subject) in the chain of api.example.com has"))
         #expect(message.contains("clock"))
         var facts = try Self.facts()
@@ -73,8 +73,9 @@ import Testing
         let planned = failure.message(route: nil, isAsOf: true)
         #expect(
             planned.hasPrefix(
-                "The certificate of api.example.com has expired (1970-01-01T00:00:00Z; as of 2027-")
+                "The certificate of api.example.com has expired (valid from ")
         )
+        #expect(planned.contains(" to 1970-01-01T00:00:00Z; as of 2027-"))
         #expect(!planned.contains("clock"))
     }
 

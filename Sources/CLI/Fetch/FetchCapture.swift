@@ -1,0 +1,51 @@
+internal import HTTPDNSCapture
+internal import HTTPDNSPlatform
+
+extension OptionRule {
+    static let captureFile = OptionRule(
+        "capture", value: "FILE", "record what happens there; capture show FILE reads it")
+}
+
+/// What `--capture` asks for: a recorder, and what went wrong with it.
+struct FetchCapture: Sendable {
+    let capture: Capture
+    private let troubles: Troubles
+
+    /// Told on the capture's own thread.
+    private final class Troubles: Sendable {
+        private let told = Locked<[CaptureTrouble]>([])
+        func add(_ trouble: CaptureTrouble) { told.withLock { $0.append(trouble) } }
+        var all: [CaptureTrouble] { told.withLock { $0 } }
+    }
+
+    /// Nil without the option.
+    ///
+    /// - Throws: ``CommandFault``: the file is there, and no capture that may be gone on with.
+    init?(_ arguments: ParsedArguments) throws(CommandFault) {
+        guard let path = arguments.value(.captureFile) else { return nil }
+        guard !path.isEmpty else { throw .usage("--capture needs the name of a file") }
+        do throws(CaptureFileFault) { _ = try CaptureFile(path) } catch {
+            // What is damaged is moved aside, and said to be; an empty file is begun.
+            let isFresh = error.code == .missing || FetchCapture.isEmpty(path)
+            guard isFresh || error.code == .damaged || error.code == .busy else {
+                throw .usage("--capture: \(error)")
+            }
+        }
+        let troubles = Troubles()
+        var configuration = CaptureConfiguration(path: path)
+        configuration.report = { troubles.add($0) }
+        capture = Capture(configuration)
+        self.troubles = troubles
+    }
+
+    /// Returns when all is written; says what was not.
+    func finish(_ console: Console) async -> ExitCode? {
+        await capture.flush()
+        for trouble in troubles.all { console.note("\(trouble)") }
+        return capture.counts.droppedRecords > 0 ? .usage : nil
+    }
+
+    private static func isEmpty(_ path: String) -> Bool {
+        (try? SmallFile.beginning(path, octets: 1).isEmpty) ?? false
+    }
+}

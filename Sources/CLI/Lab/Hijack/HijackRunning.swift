@@ -1,0 +1,127 @@
+internal import CHTTPDNSSystem
+internal import HTTPDNSPinLab
+internal import HTTPDNSPlatform
+
+/// `lab hijack run`: plays hijacks with this library or a command, and shows how it did.
+struct HijackRunning {
+    private let scenarios: [HijackScenario]
+    private let words: [String]
+    private let parallel: Int
+    private let timeoutMilliseconds: Int64
+    private let arguments: ParsedArguments
+    private let console: Console
+
+    init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
+        self.arguments = arguments
+        self.console = console
+        try HijackVerbs.refuse(
+            all: arguments,
+            but: [.only, .own, .junit, .atATime, .eachTimeout, .directory, .json, .verbose],
+            verb: "run")
+        scenarios = try HijackVerbs.scenarios(arguments)
+        words = Array(arguments.words.dropFirst(2))
+        guard arguments.value(.junit) != "" else {
+            throw .usage("--junit needs the name of a file")
+        }
+        guard !arguments.has(.own) || words.isEmpty else {
+            throw .usage("--self and a command: grade one at a time")
+        }
+        parallel = try arguments.number(.atATime, in: 1...32) ?? 4
+        let timeout = try arguments.duration(.eachTimeout) ?? .seconds(10)
+        timeoutMilliseconds = max(1, Int64(timeout / .milliseconds(1)))
+    }
+
+    func run() async throws(CommandFault) -> ExitCode {
+        httpdns_signals_of_parent()
+        httpdns_children_adopt()
+        defer { httpdns_children_end_orphans() }
+        let lab: HijackLab
+        do throws(LabError) { lab = try HijackLab() } catch { throw .usage("\(error)") }
+        let files = try LabFiles(
+            arguments.value(.directory), authorityPEM: lab.authorityPEM, console: console)
+        var run = HijackRun(lab)
+        run.parallel = parallel
+        if words.isEmpty {
+            run.diagnoser = LibraryDiagnoser(
+                patienceMilliseconds: min(timeoutMilliseconds, HijackRunning.patience))
+        }
+        let results = try await played(run, try client(files))
+        withExtendedLifetime(files) {}
+        try show(results)
+        return results.contains(where: \.isMiss) ? .negative : .succeeded
+    }
+
+    /// Because: as long as `diagnose` takes by itself.
+    private static let patience: Int64 = 4_500
+
+    private func client(_ files: LabFiles) throws(CommandFault) -> any HijackClient {
+        guard let program = words.first else {
+            return LibraryHijackClient(timeoutMilliseconds: timeoutMilliseconds)
+        }
+        var command: HijackCommand
+        do throws(LabError) {
+            command = try HijackCommand(words, authorityFile: files.authority)
+        } catch { throw .usage("\(error)") }
+        command.timeoutMilliseconds = timeoutMilliseconds
+        command.folder = files.path
+        guard command.namesTarget else {
+            throw .usage("the command names no target; put {url} (or {host} and {port}) into it")
+        }
+        try ProgramWords(console: console).refuseSlips(
+            command.unknownPlaceholders, known: HijackCommand.placeholders.map(\.name))
+        guard command.namesRoute else {
+            throw .usage(
+                "the command has none of {resolver}, {trusted}, {config} and {ip}: it would look the "
+                    + "names up in DNS")
+        }
+        try ProgramWords(console: console).requireProgram(program)
+        return command
+    }
+
+    private func played(
+        _ run: HijackRun, _ client: any HijackClient
+    ) async throws(CommandFault) -> [HijackResult] {
+        let done = Locked(0)
+        let total = scenarios.count
+        let isShown = console.errors.isTerminal
+        let console = console
+        let (isJSON, isVerbose) = (arguments.has(.json), arguments.has(.verbose))
+        defer { if isShown { console.errors.write("\r\u{1B}[K") } }
+        do throws(LabError) {
+            return try await run.results(of: scenarios, with: client) { result in
+                let count = done.withLock { count in
+                    count += 1
+                    return count
+                }
+                if isShown { console.errors.write("\r\u{1B}[K\(count) of \(total)") }
+                if isJSON {
+                    console.print(json: HijackRendering.json(result, showsOutput: isVerbose))
+                } else if isVerbose {
+                    HijackRunning.tell(result, console)
+                }
+            }
+        } catch { throw .usage("\(error)") }
+    }
+
+    /// What client and diagnosis said, under the scenario's name.
+    private static func tell(_ result: HijackResult, _ console: Console) {
+        console.note(result.scenario.name + ":")
+        for text in [result.play?.output, result.diagnosis?.output].compactMap({ $0 }) {
+            for line in text.split(whereSeparator: \.isNewline) {
+                console.note("  " + String(line).printable)
+            }
+        }
+    }
+
+    private func show(_ results: [HijackResult]) throws(CommandFault) {
+        if let file = arguments.value(.junit) {
+            let suite =
+                words.isEmpty ? "httpdns lab hijack run" : words.joined(separator: " ")
+            try WrittenFile(file).write(
+                Array(HijackRendering.junit(results, suite: suite).utf8))
+        }
+        guard !arguments.has(.json) else { return }
+        HijackRendering.table(results, console.outputPaint).forEach(console.print)
+        console.print(HijackRendering.summary(results))
+    }
+}

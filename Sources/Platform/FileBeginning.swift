@@ -1,0 +1,18 @@
+internal import CHTTPDNSSystem
+
+extension SmallFile {
+    /// The first octets of a regular file; fewer where it is shorter. Never waits for one who
+    /// writes to a named pipe, and never reads a device.
+    ///
+    /// - Throws: ``SmallFile/Fault``.
+    package static func beginning(_ path: String, octets: Int) throws(Fault) -> [UInt8] {
+        let file = httpdns_file_open_whole(path)
+        guard file != HTTPDNS_FILE_IS_SPECIAL else { throw .special }
+        guard file >= 0 else { throw .unreadable(systemWord(-file)) }
+        defer { close(file) }
+        var beginning = [UInt8](repeating: 0, count: octets)
+        let count = httpdns_file_read(file, &beginning, octets)
+        guard count >= 0 else { throw .unreadable(systemWord(Int32(clamping: -count))) }
+        return Array(beginning.prefix(count))
+    }
+}

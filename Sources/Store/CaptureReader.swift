@@ -1,0 +1,228 @@
+internal import HTTPDNSPlatform
+
+/// Why a capture's file cannot be read.
+package enum CaptureReadFault: Error, Sendable, Hashable {
+    case missing
+    /// No regular file, or no right to read it.
+    case unreadable(String)
+    /// No SQLite database, or one of another program.
+    case foreign(String)
+    /// A newer version of this library made it.
+    case newer(String)
+    case damaged(String)
+    /// Another process held it for too long.
+    case busy(String)
+}
+
+/// Reads a capture's file, and never writes to it, also while another process does. One thread's
+/// own.
+package final class CaptureReader {
+    private let database: Database
+
+    /// Opens the file.
+    ///
+    /// - Throws: ``CaptureReadFault``.
+    package init(_ path: String) throws(CaptureReadFault) {
+        try CaptureReader.check(path)
+        do throws(DatabaseFault) {
+            database = try CaptureReader.open(path)
+        } catch {
+            throw CaptureReader.fault(error)
+        }
+    }
+
+    /// Records and octets, by the file's own sums.
+    package func contents() throws(CaptureReadFault) -> CaptureContents {
+        do throws(DatabaseFault) {
+            return try CaptureTable.contents(of: database)
+        } catch { throw CaptureReader.fault(error) }
+    }
+
+    /// Gives the rows of a selection in order, oldest first.
+    ///
+    /// - Parameters:
+    ///   - selection: which.
+    ///   - withDetail: also ``CaptureRow/detail`` and bodies.
+    ///   - take: gets each; false: no more.
+    package func rows(
+        _ selection: CaptureSelection, withDetail: Bool = true,
+        _ take: (CaptureRow) -> Bool
+    ) throws(CaptureReadFault) {
+        do throws(DatabaseFault) {
+            let statement = try statement(selection, withDetail: withDetail)
+            while try statement.step() {
+                guard take(try CaptureReader.row(statement, withDetail: withDetail)) else { return }
+            }
+        } catch { throw CaptureReader.fault(error) }
+    }
+
+    /// The row of a number; nil when there is none.
+    package func row(_ number: Int64) throws(CaptureReadFault) -> CaptureRow? {
+        do throws(DatabaseFault) {
+            let statement = try database.prepare(
+                "SELECT \(CaptureReader.columns), detail, sent, received FROM exchange "
+                    + "WHERE id = ?1")
+            try statement.bind(1, number)
+            return try statement.step() ? try CaptureReader.row(statement, withDetail: true) : nil
+        } catch { throw CaptureReader.fault(error) }
+    }
+
+    /// Gives the pieces of a body in order.
+    package func pieces(
+        of stream: Int64, side: Int64, _ take: ([UInt8]) -> Bool
+    ) throws(CaptureReadFault) {
+        do throws(DatabaseFault) {
+            let statement = try database.prepare(
+                "SELECT octets FROM piece WHERE stream = ?1 AND side = ?2 ORDER BY number")
+            try statement.bind(1, stream)
+            try statement.bind(2, side)
+            while try statement.step() {
+                guard let octets = statement.octets(0, atMost: CaptureReader.largestOctets) else {
+                    throw .damaged("a piece of a body of another form")
+                }
+                guard take(octets) else { return }
+            }
+        } catch { throw CaptureReader.fault(error) }
+    }
+}
+
+// Opening
+extension CaptureReader {
+    /// Says what SQLite would say in fewer words.
+    private static func check(_ path: String) throws(CaptureReadFault) {
+        guard PrivateFile.identity(path) != nil else { throw .missing }
+        let beginning: [UInt8]
+        do { beginning = try SmallFile.beginning(path, octets: 16) } catch {
+            throw .unreadable(error.description)
+        }
+        guard !beginning.isEmpty else { throw .foreign("it is empty") }
+        guard beginning == Array("SQLite format 3\0".utf8) else {
+            throw .foreign("it is no SQLite database")
+        }
+    }
+
+    /// With the log of who writes it; without, where the place beside it cannot be written.
+    private static func open(_ path: String) throws(DatabaseFault) -> Database {
+        do throws(DatabaseFault) {
+            return try opened(path, isStill: false)
+        } catch {
+            guard case .unusable = error, PrivateFile.identity(path + "-wal") == nil else {
+                throw error
+            }
+            return try opened(path, isStill: true)
+        }
+    }
+
+    private static func opened(
+        _ path: String, isStill: Bool
+    ) throws(DatabaseFault) -> Database {
+        let database = try Database(reading: path, isStill: isStill)
+        try database.run(
+            "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON")
+        let state = try database.snapshot { () throws(DatabaseFault) in
+            try CaptureTable.state(of: database)
+        }
+        guard state == .current else { throw .foreign("it holds no capture") }
+        return database
+    }
+
+    private static func fault(_ fault: DatabaseFault) -> CaptureReadFault {
+        switch fault {
+        case .damaged(let why): .damaged(why)
+        case .foreign(let why) where why.contains("newer"): .newer(why)
+        case .foreign(let why): .foreign(why)
+        case .busy(let why): .busy(why)
+        case .unusable(let why): .unreadable(why)
+        }
+    }
+}
+
+// Rows
+extension CaptureReader {
+    private static let columns =
+        "id, started, ended, total, kind, method, host, failure, resolver, status, "
+        + "sent_octets, received_octets, cached, stream"
+
+    private func statement(
+        _ selection: CaptureSelection, withDetail: Bool
+    ) throws(DatabaseFault) -> Statement {
+        var conditions: [String] = []
+        if selection.host != nil { conditions.append("(host = ?1 OR host LIKE ?2 ESCAPE '\\')") }
+        if selection.method != nil { conditions.append("method = ?3") }
+        if selection.statuses != nil { conditions.append("status BETWEEN ?4 AND ?5") }
+        if let isFailed = selection.isFailed {
+            let failed = "(failure <> '' OR coalesce(status, 0) >= 400)"
+            conditions.append(isFailed ? failed : "NOT \(failed)")
+        }
+        if selection.since != nil { conditions.append("started >= ?6") }
+        if selection.until != nil { conditions.append("started < ?7") }
+        if selection.kind != nil { conditions.append("kind = ?8") }
+        let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        let what = CaptureReader.columns + (withDetail ? ", detail, sent, received" : "")
+        var sql = "SELECT \(what) FROM exchange\(condition) ORDER BY id"
+        if selection.last != nil {
+            sql =
+                "SELECT \(what) FROM exchange WHERE id IN (SELECT id FROM exchange\(condition) "
+                + "ORDER BY id DESC LIMIT ?9) ORDER BY id"
+        }
+        let statement = try database.prepare(sql)
+        try CaptureReader.bind(selection, to: statement)
+        return statement
+    }
+
+    private static func bind(
+        _ selection: CaptureSelection, to statement: Statement
+    ) throws(DatabaseFault) {
+        if let host = selection.host {
+            let pattern = host.reduce(into: "") { text, character in
+                if "%_\\".contains(character) { text.append("\\") }
+                text.append(character)
+            }
+            try statement.bind(text: 1, host)
+            try statement.bind(text: 2, "%." + pattern)
+        }
+        if let method = selection.method { try statement.bind(text: 3, method) }
+        if let statuses = selection.statuses {
+            try statement.bind(4, statuses.lowerBound)
+            try statement.bind(5, statuses.upperBound)
+        }
+        if let since = selection.since { try statement.bind(6, since) }
+        if let until = selection.until { try statement.bind(7, until) }
+        if let kind = selection.kind { try statement.bind(text: 8, kind) }
+        if let last = selection.last { try statement.bind(9, last) }
+    }
+
+    private static func row(
+        _ statement: Statement, withDetail: Bool
+    ) throws(DatabaseFault) -> CaptureRow {
+        var row = CaptureRow()
+        guard let number = statement.number(0), let started = statement.number(1),
+            let ended = statement.number(2), let kind = statement.text(4, atMost: 64),
+            let method = statement.text(5, atMost: 65_536),
+            let host = statement.text(6, atMost: 65_536),
+            let failure = statement.text(7, atMost: 65_536),
+            let resolver = statement.text(8, atMost: 65_536)
+        else { throw .damaged("a row of another form") }
+        row.number = number
+        row.startedMicroseconds = started
+        row.endedMicroseconds = ended
+        row.totalMicroseconds = statement.number(3)
+        (row.kind, row.method, row.host) = (kind, method, host)
+        (row.failure, row.resolver) = (failure, resolver)
+        row.status = statement.number(9)
+        row.sentOctets = max(0, statement.number(10) ?? 0)
+        row.receivedOctets = max(0, statement.number(11) ?? 0)
+        let cached = statement.number(12) ?? 0
+        row.isLookupCached = cached & 1 != 0
+        row.isAnswerCached = cached & 2 != 0
+        row.stream = statement.number(13) ?? 0
+        guard withDetail else { return row }
+        row.detail = statement.octets(14, atMost: largestOctets) ?? []
+        row.sent = statement.octets(15, atMost: largestOctets) ?? []
+        row.received = statement.octets(16, atMost: largestOctets) ?? []
+        return row
+    }
+
+    /// Because: we write 64 KiB at a time; what is much larger was not written by us.
+    private static let largestOctets = 16 << 20
+}

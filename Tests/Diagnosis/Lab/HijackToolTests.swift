@@ -1,0 +1,136 @@
+import Glibc
+import HTTPDNSJSON
+import HTTPDNSPinLab
+import TestSupport
+import Testing
+
+/// `httpdns lab hijack`, as it is typed.
+@Suite(.timeLimit(.minutes(4))) struct HijackToolTests {
+    /// The tool as it was built: it lies beside the test bundle.
+    private static let tool: String = {
+        var octets = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &octets, octets.count)
+        let own = String(decoding: octets.prefix(max(count, 0)).map(UInt8.init), as: UTF8.self)
+        return "/" + own.split(separator: "/").dropLast().joined(separator: "/") + "/httpdns"
+    }()
+
+    private static let environment = ["NO_COLOR": "", "XDG_CONFIG_HOME": "/nowhere"]
+
+    private func hijack(_ arguments: [String]) async throws -> CommandResult {
+        try await run(
+            Self.tool, ["lab", "hijack"] + arguments, environment: Self.environment)
+    }
+
+    private func objects(_ result: CommandResult) throws -> [JSONValue] {
+        try result.outputText.split(separator: "\n").map { try JSONValue.parse(String($0)) }
+    }
+
+    @Test func `List names every hijack, where it is met and its verdict`() async throws {
+        let result = try await hijack(["list"])
+        #expect(result.status == 0)
+        let names = result.outputText.split(separator: "\n").dropFirst()
+            .map { String($0.prefix { $0 != " " }) }
+        #expect(names == HijackScenario.all.map(\.name))
+        let path = try objects(try await hijack(["list", "--json", "--only", "path"]))
+        #expect(path.allSatisfy { $0["layer"]?.string == "path" })
+        #expect(path.contains { $0["expected"]?["verdict"]?.string == "sni_filtered" })
+        #expect(path.allSatisfy { $0["seen"]?.string?.isEmpty == false })
+    }
+
+    @Test(arguments: [
+        ([], "a verb is missing"), (["lst"], "did you mean \"list\"?"),
+        (["list", "--only", "nothing-*"], "fits no hijack"),
+        (["list", "--junit", "x"], "--junit means nothing for lab hijack list"),
+        (["serve", "plain-poisonin"], "did you mean \"plain-poisoning\"?"),
+        (["serve", "--only", "path", "no-hijack"], "choose in one way"),
+        (["run", "--port", "9000"], "--port means nothing for lab hijack run"),
+        (["run", "--self", "--", "curl", "{url}"], "grade one at a time"),
+        (["run", "--", "curl", "https://example.test/"], "names no target"),
+        (["run", "--", "curl", "{url}"], "none of {resolver}, {trusted}, {config} and {ip}"),
+        (["run", "--", "curl", "{url}", "{resolvr}", "{ip}"], "did you mean {resolver}?"),
+        (["run", "--", "no-such-program-here", "{url}", "{ip}"], "no such program on PATH"),
+    ])
+    func `A mistake is named in one line`(arguments: [String], words: String) async throws {
+        let result = try await hijack(arguments)
+        #expect(result.status == 2)
+        #expect(result.errorText.split(separator: "\n").count == 1)
+        #expect(result.errorText.contains(words), "\(result.errorText)")
+        #expect(result.output.isEmpty)
+    }
+
+    @Test func `Run grades this library, for people, programs and build servers`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.path + "/hijack.xml"
+        let only = ["--only", "plain-poisoning", "--only", "no-hijack", "--timeout", "60s"]
+        let result = try await hijack(["run", "--junit", file] + only)
+        #expect(result.status == 0, "\(result.outputText)\(result.errorText)")
+        #expect(
+            result.outputText.hasSuffix(
+                "2 passed, 0 missed; wrong content 0; 2 of 2 verdicts right\n"))
+        let junit = try await run("cat", [file]).outputText
+        #expect(junit.contains("tests=\"4\" failures=\"0\""))
+        #expect(junit.contains("classname=\"hijack.dns\" name=\"plain-poisoning\""))
+        #expect(junit.contains("classname=\"hijack.verdict\" name=\"no-hijack\""))
+        let lines = try objects(try await hijack(["run", "--json", "--self"] + only))
+        let lie = try #require(lines.first { $0["scenario"]?.string == "plain-poisoning" })
+        #expect(lie["grade"]?.string == "passed")
+        #expect(lie["outcomes"]?.array?.last?.string == "content")
+        #expect(lie["verdict"]?["verdict"]?.string == "dns_hijacked")
+        let mistake = try objects(try await hijack(["run", "--json", "--only", "no-such"]))
+        #expect(mistake.first?.object.map { Set($0.names) } == lie.object.map { Set($0.names) })
+    }
+
+    @Test func `Run says so when a command takes wrong content`() async throws {
+        let naive = ["curl", "-sk", "--resolve", "{host}:{port}:{ip}", "{url}"]
+        let result = try await hijack(["run", "--only", "plain-poisoning", "--"] + naive)
+        #expect(result.status == 1)
+        #expect(result.outputText.contains("WRONG CONTENT"))
+        #expect(result.outputText.hasSuffix("0 passed, 1 missed; wrong content 1\n"))
+    }
+
+    @Test func `The tool itself, as a command with a configuration, reaches every origin`()
+        async throws
+    {
+        let words = [Self.tool, "fetch", "{url}", "--config", "{config}", "--cacert", "{cacert}"]
+        let result = try await hijack(
+            ["run", "--timeout", "60s", "--only", "dns", "--only", "service", "--"] + words)
+        #expect(result.status == 0, "\(result.outputText)")
+        #expect(result.outputText.contains(" 0 missed, 1 not covered; wrong content 0"))
+        let alone = [
+            Self.tool, "fetch", "{url}", "--resolver", "{resolver}", "--cacert", "{cacert}",
+        ]
+        let lied = try await hijack(["run", "--timeout", "60s", "--only", "dns", "--"] + alone)
+        #expect(lied.status == 0, "\(lied.outputText)")
+    }
+
+    @Test func `What serve prints can be typed`() async throws {
+        let child = try ChildProcess(
+            Self.tool, ["lab", "hijack", "serve", "--json", "plain-poisoning", "replayed-answer"],
+            environment: Self.environment)
+        for _ in 0..<2 {
+            let line = try await offPool { child.readLine() }
+            let sheet = try JSONValue.parse(try #require(line))
+            let genuine = try #require(sheet["genuine"]?.string)
+            let commands = try #require(sheet["commands"]?.array).compactMap(\.string)
+            let isDiagnosis = { (command: String) in command.contains(" diagnose ") }
+            #expect(commands.count >= 3 && commands.count(where: isDiagnosis) == 1)
+            for command in commands {
+                let path = Self.tool.split(separator: "/").dropLast().joined(separator: "/")
+                let result = try await run(
+                    "sh", ["-c", "PATH=/\(path):$PATH; \(command)"],
+                    environment: Self.environment)
+                guard !isDiagnosis(command) else {
+                    #expect(result.status == 1, "\(command): \(result.errorText)")
+                    #expect(result.outputText.contains("hijacked"), "\(result.outputText)")
+                    continue
+                }
+                let isTrusting = command.contains("--config")
+                #expect(result.outputText.contains(genuine) == isTrusting, "\(command)")
+                #expect((result.status == 0) == isTrusting)
+            }
+        }
+        kill(child.identifier, SIGINT)
+        let status = try await offPool { child.awaitEnd() }
+        #expect(status == 130)
+    }
+}

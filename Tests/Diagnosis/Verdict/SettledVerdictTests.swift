@@ -1,0 +1,150 @@
+import HTTPDNSDiagnosis
+import HTTPDNSLookup
+import HTTPDNSNames
+import HTTPDNSTrust
+import HTTPDNSWire
+import Testing
+
+/// The verdicts that find no fault, and what is nearly one.
+@Suite struct SettledVerdictTests {
+    @Test func `the same address everywhere that proves the name is clean`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("8.8.9.1")
+        #expect(scene.verdict == .clean)
+        #expect(scene.judgement.confidence == .certain)
+        #expect(scene.judgement.advice.map(\.remedy) == [.notNeeded])
+    }
+
+    @Test func `different addresses that all prove the name are a content network`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.says(scene.doh, "8.8.9.2")
+        scene.proves("8.8.9.1")
+        scene.proves("8.8.9.2")
+        #expect(scene.verdict == .cdnVariation)
+    }
+
+    @Test func `a difference of addresses alone is never a hijack`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.says(scene.doh, "8.8.9.2")
+        #expect(!scene.isHijack)
+        #expect(scene.verdict == .inconclusive(missing: [.handshake]))
+    }
+
+    @Test func `answers that share an address are no variation`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1", "8.8.9.3")
+        scene.says(scene.doh, "8.8.9.1", "8.8.9.2")
+        for last in 1...3 { scene.proves("8.8.9.\(last)") }
+        #expect(scene.verdict == .clean)
+    }
+
+    @Test func `without a trusted source the proof is enough`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.fails(scene.doh)
+        scene.proves("8.8.9.1")
+        #expect(scene.verdict == .clean)
+    }
+
+    @Test func `without a trusted source and without a proof nothing is decided`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.fails(scene.doh)
+        scene.refuses("8.8.9.1", .unknownIssuer)
+        #expect(scene.verdict == .inconclusive(missing: [.trustedAnswer, .handshake]))
+        #expect(scene.judgement.advice.contains { $0.text.contains("--trusted") })
+    }
+
+    @Test func `a name that nobody knows is clean`() {
+        var scene = Scene()
+        for source in [scene.system, scene.udp, scene.tcp, scene.doh] { scene.denies(source) }
+        #expect(scene.verdict == .clean)
+    }
+
+    @Test func `a name that the network alone denies, without a measure, is undecided`() {
+        var scene = Scene()
+        for source in [scene.system, scene.udp] { scene.denies(source) }
+        scene.fails(scene.doh)
+        #expect(scene.verdict == .inconclusive(missing: [.trustedAnswer]))
+    }
+
+    @Test func `a private zone that the public tree denies is no hijack`() {
+        var scene = Scene("intra.shop.com")
+        scene.networkSays("10.1.2.3")
+        scene.denies(scene.doh)
+        #expect(!scene.isHijack)
+        #expect(scene.judgement.sources.first { $0.source == scene.udp }?.standing == .privateView)
+    }
+
+    @Test func `a private address that proves the name is clean`() {
+        var scene = Scene()
+        scene.networkSays("10.1.2.3")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("10.1.2.3")
+        scene.proves("8.8.9.1")
+        #expect(scene.verdict == .cdnVariation)
+    }
+
+    @Test func `no name server that answers is no hijack, and HTTPDNS would help`() {
+        var scene = Scene()
+        for source in [scene.system, scene.udp, scene.tcp] { scene.fails(source) }
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("8.8.9.1")
+        #expect(scene.verdict == .inconclusive(missing: [.networkAnswer]))
+        #expect(scene.judgement.advice.map(\.remedy) == [.helps])
+    }
+
+    @Test func `no route and no answer is offline`() {
+        var scene = Scene()
+        for source in [scene.system, scene.udp, scene.tcp, scene.doh] { scene.fails(source) }
+        scene.evidence.network.hasIPv4Route = false
+        #expect(scene.verdict == .offline)
+        #expect(scene.judgement.confidence == .certain)
+    }
+
+    @Test func `no name server and no route is offline`() {
+        var scene = Scene()
+        scene.evidence.sources = [scene.hosts]
+        scene.evidence.network.hasIPv4Route = false
+        #expect(scene.verdict == .offline)
+    }
+
+    @Test func `a route that leads nowhere is offline, likely`() {
+        var scene = Scene()
+        for source in [scene.system, scene.udp, scene.tcp, scene.doh] { scene.fails(source) }
+        #expect(scene.verdict == .offline)
+        #expect(scene.judgement.confidence == .likely)
+    }
+
+    @Test func `one answer is enough not to be offline`() {
+        var scene = Scene()
+        for source in [scene.system, scene.udp, scene.tcp] { scene.fails(source) }
+        scene.evidence.network.hasIPv4Route = false
+        scene.denies(scene.doh)
+        #expect(scene.verdict != .offline)
+    }
+
+    @Test func `silent servers on this machine say nothing of the network`() {
+        var scene = Scene()
+        let local = EvidenceSource(
+            label: "udp://127.0.0.1:53", standing: .nameserver, transport: .udp,
+            server: Scene.endpoint("127.0.0.1"))
+        scene.evidence.sources = [local]
+        scene.fails(local)
+        #expect(scene.verdict == .inconclusive(missing: [.trustedAnswer, .networkAnswer]))
+    }
+}
+
+extension Scene {
+    var isHijack: Bool { if case .dnsHijacked = verdict { true } else { false } }
+
+    /// The source that a hijack is put down to, and how.
+    var hijack: (source: EvidenceSource, how: Verdict.Hijack)? {
+        guard case .dnsHijacked(let source, let how) = verdict else { return nil }
+        return (source, how)
+    }
+}
