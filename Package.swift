@@ -142,7 +142,7 @@ let drivers: [Target] = [
     module(
         "Capture",
         [
-            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Store",
+            "Names", "Wire", "Lookup", "Trust", "Exchange", "Rules", "Platform", "JSON", "Store",
             "Transport", "Client",
         ]),
     module(

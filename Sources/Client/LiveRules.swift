@@ -168,13 +168,13 @@ extension LiveRules {
     /// A rule may pass a request to the system's loader.
     package var mayPass: Bool { state.withLock { $0.mayPass } }
 
-    /// True for a request that a rule passes to the system's loader. Any other decision waits under
-    /// the ticket until the task begins.
-    package func passes(_ request: RuledRequest, _ ticket: RuleTicket) -> Bool {
+    /// Why a rule passes a request to the system's loader. Nil where none does: the decision then
+    /// waits under the ticket until the task begins.
+    package func reasonToPass(_ request: RuledRequest, _ ticket: RuleTicket) -> String? {
         var leave = leave
         leave.mayPass = true
         let decision = judge(request, seeds(), leave)
-        if case .pass = decision.verdict { return true }
+        if case .pass(let why) = decision.verdict { return why }
         state.withLock { state in
             state.reserved.append(
                 Reservation(
@@ -182,7 +182,7 @@ extension LiveRules {
                     place: state.forgotten + state.seen.count - 1))
             if state.reserved.count > LiveRules.mostReserved { state.reserved.removeFirst() }
         }
-        return false
+        return nil
     }
 
     /// The decision of a task that begins.

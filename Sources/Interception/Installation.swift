@@ -104,7 +104,7 @@ package struct Installation: Sendable {
             let ruled = try? RuledReading.request(
                 request, toASCII: client.parts.toASCII)
         else { return nil }
-        return rules.passes(ruled, RuledReading.ticket(request)) ? "a rule passes it" : nil
+        return rules.reasonToPass(ruled, RuledReading.ticket(request))
     }
 
     /// The system's loader tells nothing of what it does.

@@ -31,6 +31,8 @@ package struct RuleDecision: Sendable {
     fileprivate(set) var fitted: [Int] = []
     fileprivate(set) var replayed: RuleTallies.Replay?
     fileprivate var isDecided = false
+    /// A rule said so, and not the end of the list.
+    var hasDecided: Bool { isDecided }
 
     init(_ request: RuledRequest) { self.request = request }
 

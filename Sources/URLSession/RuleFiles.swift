@@ -1,3 +1,4 @@
+internal import HTTPDNSCapture
 public import HTTPDNSClient
 public import HTTPDNSRuleFile
 internal import HTTPDNSRules
@@ -10,13 +11,21 @@ extension LiveRules {
     public convenience init(
         file: String, switches: ToolboxSwitches = ToolboxSwitches()
     ) throws(RuleFileFault) {
-        self.init(try RuleFile(path: file).rules, switches: switches)
+        self.init(
+            try RuleFile(path: file, recordings: .captures).rules, switches: switches)
     }
 
     /// Replaces the rules by those of a file; those before stay where it cannot be read.
     ///
     /// - Throws: ``RuleFileFault``.
     public func load(file: String) throws(RuleFileFault) {
-        rules = try RuleFile(path: file).rules
+        rules = try RuleFile(path: file, recordings: .captures).rules
     }
+}
+
+extension RuleFile.Recordings {
+    /// HAR files and captures are read; captures are written.
+    public static let captures = RuleFile.Recordings(
+        read: { (path) throws(RuleFault) in try FixtureLibrary(file: path) },
+        record: { (path) throws(RuleFault) in FixtureRecorder(capture: path) })
 }

@@ -67,6 +67,7 @@ extension Command {
         .pins,
         .resolvers,
         .proxy,
+        .rules,
         .lab,
         .capture,
         .conformance,

@@ -35,7 +35,7 @@ extension Command {
         "fetch", summary: "one request through resolve, rewrite and verify", usage: "URL",
         options: [
             .request, .header, .data, .output, .resolver, .resolve, .cacert, .verifyPin, .include,
-            .noFollow, .followToHTTP, .maxRedirects, .cookieJar, .captureFile, .requests,
+            .noFollow, .followToHTTP, .maxRedirects, .cookieJar, .rules, .captureFile, .requests,
             .requestsAtOnce, .timeout, .json,
             .verbose, .config,
         ] + OptionRule.fetchProxy + OptionRule.fetchCache + OptionRule.fetchTrust
@@ -79,6 +79,9 @@ extension Command {
 
             --cookie-jar reads a file that curl and wget understand, where there is one, sends what
             belongs to each hop, and writes it back with mode 0600, cookies of the session included.
+
+            --rules answers, changes or refuses the request as the file says (httpdns rules check); what
+            passes to the system's loader there stays here, where there is none.
 
             --repeat shares one client: connections, answers and cookies are used again. Bodies are read
             and counted, not shown. With --json there is one object a request, as it ends, with "round".

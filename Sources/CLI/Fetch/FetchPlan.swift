@@ -4,6 +4,7 @@ package import HTTPDNSExchange
 internal import HTTPDNSIDNA
 package import HTTPDNSNames
 internal import HTTPDNSProfiles
+internal import HTTPDNSRuleFile
 package import HTTPDNSTrust
 
 /// What one `fetch` is to do, read from its arguments. Pure but for the file of `--data`.
@@ -24,6 +25,8 @@ package struct FetchPlan: Sendable {
     package let cookieFile: String?
     /// Nil: one request whose body is shown.
     package let rounds: Rounds?
+    /// What happens to the request before it goes out; nil: nothing.
+    let rules: LiveRules?
     package let isJSON: Bool
     package let isVerbose: Bool
 
@@ -61,6 +64,9 @@ package struct FetchPlan: Sendable {
         includesHead = arguments.has(.include)
         cache = try FetchCache.settings(arguments)
         cookieFile = arguments.value(.cookieJar)
+        rules = try arguments.value(.rules).map { (path) throws(CommandFault) in
+            LiveRules(try RulesInput.read(path).rules)
+        }
         rounds = try Rounds(arguments)
         isJSON = arguments.has(.json)
         isVerbose = arguments.has(.verbose)
@@ -95,8 +101,8 @@ package struct FetchPlan: Sendable {
         }
     }
 
-    private static func request(
-        to url: HTTPURL, _ arguments: ParsedArguments
+    static func request(
+        to url: HTTPURL, _ arguments: ParsedArguments, method option: OptionRule = .request
     ) throws(CommandFault) -> HTTPRequest {
         var fields = HTTPFields()
         for text in arguments.values(.header) { try append(text, to: &fields) }
@@ -110,9 +116,10 @@ package struct FetchPlan: Sendable {
             }
         }
         var method = arguments.has(.data) ? HTTPMethod.post : .get
-        if let text = arguments.value(.request) {
+        if let text = arguments.value(option) {
             guard let named = HTTPMethod(text) else {
-                throw .usage("--request \(quoted(text)) is not a method: letters such as GET, PUT")
+                throw .usage(
+                    "--\(option.name) \(quoted(text)) is not a method: letters such as GET, PUT")
             }
             method = named
         }

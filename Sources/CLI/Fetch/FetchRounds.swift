@@ -56,16 +56,16 @@ struct FetchRounds {
     private func add(
         _ round: Int, to group: inout TaskGroup<Ended>, _ client: HTTPDNSClient
     ) {
-        group.addTask { [plan] in await FetchRounds.send(plan.request, round, client) }
+        group.addTask { [plan] in await FetchRounds.send(plan, round, client) }
     }
 
     /// The body is read to its end, so that the connection can be used again, and kept nowhere.
     private static func send(
-        _ request: HTTPRequest, _ round: Int, _ client: HTTPDNSClient
+        _ plan: FetchPlan, _ round: Int, _ client: HTTPDNSClient
     ) async -> Ended {
         var octets: Int64 = 0
         do throws(ExchangeFailure) {
-            let response = try await client.send(request)
+            let response = try await client.send(plan.request, within: plan.rules)
             var body = response.body.makeAsyncIterator()
             while let chunk = try await body.nextChunk() { octets += Int64(chunk.count) }
             let report = response.body.report

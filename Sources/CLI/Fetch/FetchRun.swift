@@ -57,7 +57,9 @@ struct FetchRun {
 
     private func exchanged(_ client: HTTPDNSClient, _ sink: inout BodySink) async -> Outcome {
         let response: HTTPResponse
-        do throws(ExchangeFailure) { response = try await client.send(plan.request) } catch {
+        do throws(ExchangeFailure) {
+            response = try await client.send(plan.request, within: plan.rules)
+        } catch {
             return Outcome(report: error.report, trouble: FetchTrouble(error))
         }
         // A file of an earlier answer stays.
@@ -120,5 +122,15 @@ struct FetchRun {
                 console.note(String(line))
             }
         }
+    }
+}
+
+extension HTTPDNSClient {
+    /// Under rules where there are some.
+    func send(
+        _ request: HTTPRequest, within rules: LiveRules?
+    ) async throws(ExchangeFailure) -> HTTPResponse {
+        guard let rules else { return try await send(request) }
+        return try await send(request, under: rules)
     }
 }

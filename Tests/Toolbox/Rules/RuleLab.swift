@@ -25,16 +25,22 @@ struct RuleLab {
         return server
     }
 
-    func httpdns(
+    func configuration(
         _ table: [String: [IPAddress]] = ["shop.example.test": [LabAddress.ipv4]]
-    ) throws -> HTTPDNS {
+    ) throws -> HTTPDNSConfiguration {
         var entries: [HostName: [IPAddress]] = [:]
         for (name, addresses) in table { entries[try HostName(name)] = addresses }
         var configuration = HTTPDNSConfiguration()
         configuration.resolvers = []
         configuration.overrides = entries
         configuration.trust = TrustPolicy(roots: .pem(root.certificatePEM))
-        return try HTTPDNS(configuration)
+        return configuration
+    }
+
+    func httpdns(
+        _ table: [String: [IPAddress]] = ["shop.example.test": [LabAddress.ipv4]]
+    ) throws -> HTTPDNS {
+        try HTTPDNS(configuration(table))
     }
 
     func session(

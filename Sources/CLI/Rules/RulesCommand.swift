@@ -1,0 +1,209 @@
+internal import HTTPDNS
+internal import HTTPDNSCapture
+internal import HTTPDNSExchange
+internal import HTTPDNSJSON
+internal import HTTPDNSNames
+internal import HTTPDNSRuleFile
+internal import HTTPDNSRules
+
+extension OptionRule {
+    static let ruledURL = OptionRule(
+        "url", value: "URL", "says what the rules do with a request to it")
+    static let rules = OptionRule(
+        "rules", value: "FILE", "the request goes out under the rules of this file")
+}
+
+extension Command {
+    /// `httpdns rules`.
+    package static let rules = Command(
+        "rules", summary: "checks files of rules, and says which rule acts", usage: "check FILE",
+        options: [.ruledURL, .ruledMethod, .header, .data, .json, .timeout, .verbose, .config],
+        details: details
+    ) { (arguments, console) throws(CommandFault) in
+        guard let verb = arguments.words.first else {
+            throw .usage("check is missing: httpdns rules check FILE")
+        }
+        guard verb == "check" else { throw .unknown("verb", verb, known: ["check"]) }
+        guard arguments.words.count == 2 else {
+            throw .usage("one file of rules: httpdns rules check FILE")
+        }
+        _ = try arguments.duration(.timeout)
+        return try RulesCheck(arguments.words[1], arguments).run(arguments, console)
+    }.failing { words, fault in
+        RulesCheck.json(fault, file: words.dropFirst().first)
+    }
+
+    private static let details = """
+        rules check FILE
+               reads the file, names what is wrong by line and member, and prints the rules as they
+               are understood. With --url it says which rule decides a request, which change it, and
+               why the others do not fit. Nothing is sent.
+
+        Exit codes: 0 the file is sound; 2 it is not, or cannot be read.
+
+        Examples:
+          httpdns rules check rules.json
+          httpdns rules check rules.json --url https://api.example.com/v1?id=7
+          httpdns rules check rules.json --url https://api.example.com/v1 --method POST -d '{}' --json
+          httpdns fetch https://api.example.com/v1 --rules rules.json --verbose
+        """
+}
+
+extension OptionRule {
+    fileprivate static let ruledMethod = OptionRule(
+        "method", letter: "X", value: "METHOD", "with --url: the method; GET, or POST with --data")
+}
+
+/// Reads files of rules for the tool.
+enum RulesInput {
+    /// - Throws: ``CommandFault``: the place, what is wrong, and what was expected.
+    static func read(_ path: String) throws(CommandFault) -> RuleFile {
+        let recordings = RuleFile.Recordings(
+            read: { (path) throws(RuleFault) in try FixtureLibrary(file: path) },
+            record: { (path) throws(RuleFault) in FixtureRecorder(capture: path) })
+        do throws(RuleFileFault) {
+            return try RuleFile(path: path, recordings: recordings)
+        } catch { throw .usage(error.description) }
+    }
+}
+
+/// `httpdns rules check`.
+struct RulesCheck {
+    private let path: String
+    private let file: RuleFile
+    private let request: RuledRequest?
+
+    init(_ path: String, _ arguments: ParsedArguments) throws(CommandFault) {
+        self.path = path
+        file = try RulesInput.read(path)
+        guard let text = arguments.value(.ruledURL) else {
+            for option in [OptionRule.ruledMethod, .header, .data] where arguments.has(option) {
+                throw .usage("--\(option.name) describes a request: name its URL with --url")
+            }
+            request = nil
+            return
+        }
+        let url: HTTPURL
+        do throws(URLFault) { url = try HTTPURL(text) } catch {
+            throw .usage("\(quoted(url: text)) is not a URL of a request: \(error)")
+        }
+        let sent = try FetchPlan.request(to: url, arguments, method: .ruledMethod)
+        guard case .bytes(let octets) = sent.body else {
+            request = RuledRequest(sent.head)
+            return
+        }
+        request = RuledRequest(sent.head) { octets }
+    }
+
+    func run(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) -> ExitCode {
+        let explained = request.map { ($0, file.rules.explanation(of: $0)) }
+        if arguments.has(.json) {
+            console.print(json: json(explained?.1))
+            return .succeeded
+        }
+        console.print(
+            "\(path.printable): \(count(file.rules.rules.count, "rule"))"
+                + (file.name.map { " (\($0.printable))" } ?? "")
+                + (file.rules.otherwise == .refuse ? ", strict" : ""))
+        for (place, rule) in file.rules.rules.enumerated() {
+            console.print("\(place + 1)  \(rule.description.printable)")
+        }
+        guard let (request, explanation) = explained else { return .succeeded }
+        console.print("")
+        console.print(request.line.printable)
+        for (place, rule) in explanation.rules.enumerated() {
+            console.print("\(place + 1)  \(rule.rule.printable): \(RulesCheck.text(rule))")
+        }
+        console.print("→ " + RulesCheck.text(explanation.decision).printable)
+        return .succeeded
+    }
+
+    private func count(_ number: Int, _ word: String) -> String {
+        "\(number) \(word)\(number == 1 ? "" : "s")"
+    }
+
+    private static func text(_ rule: RuleExplanation) -> String {
+        let text =
+            switch rule.outcome {
+            case .decides: "decides"
+            case .goesOn: "fits, and the list goes on"
+            case .passedOver(let reasons): reasons.joined(separator: ", ").printable
+            case .notReached: "not reached: a rule before it decided"
+            case .disabled: "disabled"
+            }
+        return rule.depends ? text + " (where count and chance allow)" : text
+    }
+
+    private static func text(_ decision: RuleDecision) -> String {
+        let target = decision.request.line
+        switch decision.verdict {
+        case .resolve:
+            let route = decision.addresses.map {
+                ", connecting to " + $0.map(\.description).joined(separator: ", ")
+            }
+            return "resolve \(target)" + (route ?? "")
+        case .pass(let why): return "pass (\(why))"
+        case .refuse(let refusal): return "\(refusal.kind.rawValue): \(refusal.message)"
+        case .stub(_, let rule): return "stub, by \(rule)"
+        case .replay(let fixture, let rule): return "replay \(fixture.status), by \(rule)"
+        case .offline: return "offline: \(target)"
+        }
+    }
+
+    // MARK: JSON
+
+    private func json(
+        _ explanation: (rules: [RuleExplanation], decision: RuleDecision)?
+    ) -> JSONValue {
+        var rules: [JSONValue] = []
+        for (place, rule) in file.rules.rules.enumerated() {
+            var object: JSONObject = [
+                "name": .string(rule.name), "text": .string(rule.description),
+            ]
+            if let explained = explanation?.rules[place] {
+                object["outcome"] = .string(explained.outcome.word)
+                object["reasons"] = .array(explained.outcome.reasons.map { .string($0) })
+                object["depends"] = .bool(explained.depends)
+            }
+            rules.append(.object(object))
+        }
+        let decision: JSONValue =
+            explanation.map { explanation in
+                [
+                    "verdict": .string(explanation.decision.label),
+                    "rules": .array(explanation.decision.names.map { .string($0) }),
+                    "url": .string(explanation.decision.request.url.description),
+                ]
+            } ?? .null
+        return [
+            "file": .string(path), "name": file.name.map { .string($0) } ?? .null,
+            "otherwise": .string(file.rules.otherwise.rawValue), "rules": .array(rules),
+            "request": request.map { .string($0.line) } ?? .null, "decision": decision,
+            "error": .null,
+        ]
+    }
+
+    static func json(_ fault: CommandFault, file: String?) -> JSONValue {
+        [
+            "file": file.map { .string($0) } ?? .null, "name": .null, "otherwise": .null,
+            "rules": .array([]), "request": .null, "decision": .null,
+            "error": ["code": "usage", "message": .string(fault.message)],
+        ]
+    }
+}
+
+extension RuleExplanation.Outcome {
+    fileprivate var word: String {
+        switch self {
+        case .decides: "decides"
+        case .goesOn: "goes_on"
+        case .passedOver: "passed_over"
+        case .notReached: "not_reached"
+        case .disabled: "disabled"
+        }
+    }
+
+    fileprivate var reasons: [String] {
+        if case .passedOver(let reasons) = self { reasons } else { [] }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import HTTPDNSCLI
+import HTTPDNSPinLab
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct RulesCommandTests {
+    private let directory: TemporaryDirectory
+    private let file: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        file = try directory.write(
+            "rules.json",
+            """
+            {"version": 1, "name": "work", "rules": [
+              {"name": "key", "when": {"host": "**.example.test"},
+                "then": {"setHeaders": {"X-Key": "geheim"}}},
+              {"name": "user", "when": {"path": "/user", "method": "GET"},
+                "then": {"stub": {"text": "Ada"}}},
+              {"name": "rest", "then": "block"}]}
+            """)
+    }
+
+    private func httpdns(_ arguments: String...) async throws -> CommandResult {
+        let own = CommandLine.arguments.first ?? ""
+        let products = own.split(separator: "/").dropLast().joined(separator: "/")
+        return try await run("/" + products + "/httpdns", arguments)
+    }
+
+    @Test func `a sound file is printed as it is understood, without secrets`() async throws {
+        let result = try await httpdns("rules", "check", file)
+        #expect(result.status == 0)
+        #expect(
+            result.outputText == """
+                \(file): 3 rules (work)
+                1  key: when host **.example.test: set X-Key
+                2  user: when path "/user" and method GET: stub 200, 3 octets
+                3  rest: when every request: block (refused)
+
+                """)
+    }
+
+    @Test func `for a URL it says which rule decides, and why the others do not`() async throws {
+        let result = try await httpdns(
+            "rules", "check", file, "--url", "https://shop.example.test/user", "--method", "PUT")
+        #expect(result.status == 0)
+        #expect(result.outputText.contains("1  key: fits, and the list goes on\n"))
+        #expect(result.outputText.contains("2  user: method is PUT, not GET\n"))
+        #expect(result.outputText.contains("3  rest: decides\n→ blocked: the request is blocked\n"))
+        let json = try await httpdns(
+            "rules", "check", file, "--url", "https://shop.example.test/user", "--json")
+        #expect(
+            json.outputText.contains(
+                "\"decision\":{\"verdict\":\"stub\",\"rules\":[\"key\",\"user\"]"))
+        #expect(json.outputText.contains("\"outcome\":\"not_reached\""))
+    }
+
+    @Test func `a file that is wrong is named by line and member, with exit code 2`() async throws {
+        let wrong = try directory.write(
+            "wrong.json",
+            "{\"version\": 1,\\n\"rules\": [{\"then\": \"blok\"}]}".replacing("\\n", with: "\n"))
+        let result = try await httpdns("rules", "check", wrong)
+        #expect(result.status == 2 && result.output.isEmpty)
+        #expect(result.errorText.contains(":2:"))
+        #expect(
+            result.errorText.contains(
+                "rules[0].then: \"blok\" is not known here; did you mean \"block\"?"))
+        #expect(try await httpdns("rules").status == 2)
+        #expect(
+            try await httpdns("rules", "chek", file).errorText.contains("did you mean \"check\"?"))
+    }
+
+    @Test func `fetch goes out under rules: answered here, or refused`() async throws {
+        let resolver = "127.0.0.1:\(try closedPort(address: LabAddress.ipv4))"
+        let answered = try await httpdns(
+            "fetch", "http://shop.example.test/user", "--rules", file, "--resolver", resolver)
+        #expect(answered.status == 0 && answered.outputText == "Ada")
+        let refused = try await httpdns(
+            "fetch", "http://shop.example.test/", "--rules", file, "--resolver", resolver, "--json")
+        #expect(refused.status == 1 && refused.outputText.contains("\"code\":\"blocked\""))
+    }
+}
