@@ -89,7 +89,7 @@ struct Ending {
         // With a response under way its words mean something else.
         guard !hasHead, scheme == .https else { return lost(text) }
         // What libcurl says of a socket that the peer has closed already.
-        if text.hasPrefix("getpeername() failed") {
+        if text.hasPrefix("getpeername() failed") || text.hasSuffix("Connection reset by peer") {
             return lost(LibraryWords.hungUp)
         }
         return lost(LibraryWords.explained(text, LibraryWords.firstWords))

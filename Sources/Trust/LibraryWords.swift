@@ -43,8 +43,9 @@ package enum LibraryWords {
     }
 
     package static let hungUp =
-        "the peer closed the connection right after the handshake; a server that demands a certificate "
-        + "of the client does so: give one (--cert, or clientIdentities), or see its log"
+        "the peer closed the connection before it answered; a server that demands a certificate of the "
+        + "client does so right after the handshake: give one (--cert, or clientIdentities), or see its "
+        + "log"
     private static let notTLS =
         "what answers there does not speak TLS; check the port, and whether plain HTTP or a portal "
         + "is behind it"
