@@ -39,7 +39,7 @@ open class HTTPDNSURLProtocol: URLProtocol {
     override open func startLoading() {
         guard !isOver else { return }
         if let loading {
-            loading.goOn()
+            if task?.state != .suspended { loading.goOn() }
             return
         }
         guard let installation = InstallationTable.shared.installation(of: type(of: self)) else {
@@ -49,6 +49,7 @@ open class HTTPDNSURLProtocol: URLProtocol {
         do throws(LoadingFault) {
             let loading = try Loading(self, installation: installation)
             self.loading = loading
+            if task?.state == .suspended { loading.hold() }
             loading.start()
         } catch {
             fail(error.urlError(request.url))
@@ -56,14 +57,19 @@ open class HTTPDNSURLProtocol: URLProtocol {
     }
 
     /// Called on cancel and on suspend; not after a normal end.
+    ///
+    /// The calls of a suspend and of the resume right behind it may come in the wrong order (measured,
+    /// 6.3.1: while the task's protocol is being made), so that what counts is the state of the task,
+    /// which is set before each call: held by the last of them a task would never end.
     override open func stopLoading() {
         guard let loading else { return }
         switch task?.state {
         case .canceling, .completed, nil:
             loading.stop()
             end()
-        // Also where it runs again by now: then `startLoading` comes next.
-        default: loading.hold()
+        case .suspended: loading.hold()
+        // It runs again by now.
+        default: break
         }
     }
 
