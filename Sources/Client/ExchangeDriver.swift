@@ -114,7 +114,11 @@ final class ExchangeDriver: StartedExchange {
         case .consult(let head): consult(head)
         case .fallBack: fallBack()
         case .resolve(let host): resolve(host, with: client.resolver)
-        case .refresh(let host): resolve(host, with: client.resolver, use: .refresh)
+        case .refresh(let host, let doubted):
+            if let doubted, case .name(let name) = host {
+                client.resolver.doubt(doubted, for: name)
+            }
+            resolve(host, with: client.resolver, use: .refresh)
         case .resolveBySystem(let host):
             resolve(host, with: client.parts.systemFallback?.resolver ?? client.resolver)
         case .stopResolving: state.withLock { $0.lookup }?.stop()

@@ -9,8 +9,9 @@ extension ExchangeMachine {
         /// The network failed: let what is kept answer, as after ``ExchangeMachine/isKept()``.
         case fallBack
         case resolve(Host)
-        /// The same past what is kept; answered like ``resolve(_:)``.
-        case refresh(Host)
+        /// The same past what is kept; answered like ``resolve(_:)``. `doubting`: the source whose
+        /// addresses led to somebody else.
+        case refresh(Host, doubting: String? = nil)
         /// The same by the system; answered like ``resolve(_:)``.
         case resolveBySystem(Host)
         case stopResolving

@@ -413,15 +413,21 @@ extension ExchangeMachine {
         return refresh() ?? end(headline ?? cause, now: now)
     }
 
-    /// Asks for the addresses once more when all that were kept have failed.
+    /// Asks for the addresses once more when all that were kept have failed, or led to somebody else:
+    /// then those of another source, or of one whose answer was forged, may not.
     private mutating func refresh() -> [Action]? {
         guard proxy == nil, !tally.wasRefreshed, retryRules.hasRoom(tally),
-            report.hops.last?.resolution?.isCached == true, case .name = head.url.origin.host
+            let found = report.hops.last?.resolution, case .name = head.url.origin.host
         else { return nil }
+        var doubted: String?
+        if case .untrusted? = headline, ![.hosts, .literal].contains(found.source.transport) {
+            doubted = found.source.resolver
+        }
+        guard found.isCached || doubted != nil else { return nil }
         tally.wasRefreshed = true
         note { $0.wasRefreshed = true }
         state = .resolving
-        return [.refresh(head.url.origin.host)]
+        return [.refresh(head.url.origin.host, doubting: doubted)]
     }
 
     private mutating func end(_ cause: ExchangeFailure.Cause, now: Monotonic) -> [Action] {

@@ -264,6 +264,13 @@ extension Resolver {
         _ = cachedHost(for: host)
     }
 
+    /// Nobody was the host at the addresses that a source gave: for some minutes it is asked last for
+    /// that host.
+    package func doubt(_ source: String, for host: HostName) {
+        let now = clock.now()
+        state.withLock { $0.doubts.doubt(source, for: host, now: now) }
+    }
+
     /// The device is on another network: what was learnt on the one before does not hold here.
     ///
     /// Health, address ranking and held failures are forgotten, back-ends drop their connections, and
@@ -281,6 +288,7 @@ extension Resolver {
             state.health = [:]
             state.rank.networkChanged()
             state.failures.removeAll()
+            state.doubts.removeAll()
             state.nat64 = nil
             state.networkChanges &+= 1
             return Set(state.hot.keys)

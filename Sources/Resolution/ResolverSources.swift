@@ -27,7 +27,14 @@ extension Resolver {
         case .fixed?, nil: break
         }
         rules.policy = isRouted ? .off : options.addressPolicy
-        let able = chosen.filter { $0.supportedTypes?.contains(question.type) ?? true }
+        var able = chosen.filter { $0.supportedTypes?.contains(question.type) ?? true }
+        let doubted = able.filter {
+            state.doubts.isDoubted($0.label, for: question.name, now: now)
+        }
+        if !doubted.isEmpty {
+            let labels = Set(doubted.map(\.label))
+            able = able.filter { !labels.contains($0.label) } + doubted
+        }
         var planned: [(any ResolverBackend, PlannedSource)] = []
         for source in able {
             planned.append((source, plannedSource(source, now: now, in: state)))

@@ -12,6 +12,8 @@ struct ResolverState {
     var lastSerial: UInt64 = 0
     /// How each source has done, by its label.
     var health: [String: SourceHealth] = [:]
+    /// Whose addresses led to somebody else.
+    var doubts = DoubtedSources()
     var failures = HeldFailures<LookupKey>()
     var rank = AddressRank()
     /// The names that are kept fresh, and the alarms that do it.

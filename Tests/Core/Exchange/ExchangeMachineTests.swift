@@ -82,8 +82,10 @@ import Testing
         var trace = try Trace.connecting(to: [first, second])
         _ = trace.machine.finished(
             .failure(trace.distrust()), remote: try IPAddress(first), now: .at(2))
-        let end = trace.machine.finished(
+        let again = trace.machine.finished(
             .failure(.cannotConnect("refused")), remote: nil, now: .at(3))
+        #expect(again == [.refresh(trace.url.origin.host, doubting: "one")])
+        let end = trace.machine.resolutionFailed(.failed(.cancelled), now: .at(4))
         #expect(end.failure?.label == "wrong_name")
         #expect(
             end.failure?.report.hops[0].attempts.map(\.label) == ["wrong_name", "cannot_connect"])
@@ -93,8 +95,10 @@ import Testing
         var trace = try Trace.connecting(to: [first, second])
         _ = trace.machine.finished(
             .failure(trace.distrust()), remote: try IPAddress(first), now: .at(2))
-        let end = trace.machine.finished(
+        let again = trace.machine.finished(
             .failure(.cannotConnect("refused")), remote: try IPAddress(second), now: .at(3))
+        #expect(again == [.refresh(trace.url.origin.host, doubting: "one")])
+        let end = trace.machine.resolutionFailed(.failed(.cancelled), now: .at(4))
         #expect(end.failure?.description.contains("(connected to \(first), ") == true)
         #expect(end.failure?.description.contains("(connected to \(second)") == false)
     }
@@ -119,8 +123,10 @@ import Testing
         var trace = try Trace.connecting(to: [first, second])
         _ = trace.machine.finished(
             .failure(trace.distrust()), remote: try IPAddress(first), now: .at(2))
-        let end = trace.machine.finished(
+        let again = trace.machine.finished(
             .failure(trace.distrust(.expired)), remote: try IPAddress(second), now: .at(3))
+        #expect(again == [.refresh(trace.url.origin.host, doubting: "one")])
+        let end = trace.machine.resolutionFailed(.failed(.cancelled), now: .at(4))
         #expect(end.failure?.label == "expired")
     }
 

@@ -45,7 +45,7 @@ struct ClientLab {
 
 /// Gives addresses from a table that the test may change, and counts the questions.
 final class TableBackend: ResolverBackend {
-    let label = "table"
+    let label: String
     let isAuthenticated = true
     let supportedTypes: Set<RecordType>? = nil
     private let state: Locked<State>
@@ -55,7 +55,10 @@ final class TableBackend: ResolverBackend {
         var asked: [String] = []
     }
 
-    init(_ table: [String: [IPAddress]]) { state = Locked(State(table: table)) }
+    init(_ table: [String: [IPAddress]], label: String = "table") {
+        self.label = label
+        state = Locked(State(table: table))
+    }
 
     /// The names asked for by type A, in order.
     var asked: [String] { state.withLock { $0.asked } }

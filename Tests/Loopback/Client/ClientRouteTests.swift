@@ -55,6 +55,41 @@ import Testing
         #expect(hijacker.record.receivedOctets == 0)
     }
 
+    @Test func `a source that lies is followed by the next one, and asked last from then on`()
+        async throws
+    {
+        let origin = try lab.origin()
+        defer { origin.stop() }
+        let hijacker = try hijacker(origin, at: liar)
+        defer { hijacker.stop() }
+        let lying = TableBackend(["shop.example.test": [liar]], label: "liar")
+        let honest = TableBackend(["shop.example.test": [origin.address]], label: "honest")
+        let httpdns = try lab.httpdns([:]) { $0.customResolvers = [lying, honest] }
+        let answer = try await httpdns.client.get(try origin.httpURL())
+        let hop = answer.report.hops[0]
+        #expect(hop.remote?.address == origin.address)
+        #expect(hop.attempts.map(\.label) == ["wrong_name"])
+        #expect(hop.wasRefreshed)
+        #expect(hijacker.awaitConnectionsEnded())
+        #expect(hijacker.record.receivedOctets == 0)
+        // What was learnt holds for the host, whoever asks.
+        let again = try await httpdns.client.get(try origin.httpURL())
+        #expect(again.report.hops[0].attempts.isEmpty)
+        #expect(lying.asked == ["shop.example.test"])
+    }
+
+    @Test func `where all sources lie the request is refused`() async throws {
+        let origin = try lab.origin()
+        defer { origin.stop() }
+        let hijacker = try hijacker(origin, at: liar)
+        defer { hijacker.stop() }
+        let both = ["a", "b"].map { TableBackend(["shop.example.test": [liar]], label: $0) }
+        let httpdns = try lab.httpdns([:]) { $0.customResolvers = both }
+        let request = HTTPRequest(.get, try origin.httpURL())
+        #expect(await httpdns.client.failure(of: request)?.label == "wrong_name")
+        #expect(both.map(\.asked.count) == [1, 1])
+    }
+
     @Test func `a stream of which nothing was read goes to the next address`() async throws {
         let origin = try lab.origin { LabResponse(body: $0.body) }
         defer { origin.stop() }
