@@ -82,7 +82,8 @@ final class CaptureTable {
                 else { break }
                 last = statement.number(0)
                 records -= 1
-                octets -= statement.number(1) ?? 0
+                // What a row says of itself may be anything.
+                octets -= min(octets, max(0, statement.number(1) ?? 0))
                 if let stream = statement.number(3), stream != 0 { streams.append(stream) }
             }
             statement.reset()

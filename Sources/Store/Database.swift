@@ -48,7 +48,8 @@ final class Database {
         let rooted = path.hasPrefix("/") ? path : "./" + path
         return rooted.utf8.reduce(into: "") { text, octet in
             switch octet {
-            case 0x25, 0x3F, 0x23: text += "%" + String(octet, radix: 16)
+            // An octet of a name in another alphabet is no character of its own.
+            case 0x25, 0x3F, 0x23, 0x80...0xFF: text += "%" + String(octet, radix: 16)
             default: text.unicodeScalars.append(Unicode.Scalar(octet))
             }
         }

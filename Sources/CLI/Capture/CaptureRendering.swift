@@ -141,7 +141,7 @@ extension CaptureRendering {
         let told = parts.compactMap { name, time in
             time.map { "\(name) \(DurationText.precise(milliseconds: $0))" }
         }
-        guard !told.isEmpty || hop.sentOctets + hop.receivedOctets > 0 else { return nil }
+        guard !told.isEmpty || hop.sentOctets > 0 || hop.receivedOctets > 0 else { return nil }
         let wire = "\(hop.sentOctets) octets up, \(hop.receivedOctets) down on the wire"
         return row("times", (told + [wire]).joined(separator: ", "))
     }

@@ -101,9 +101,9 @@ extension CaptureRecord {
     /// The status of the answer that the application got, 100...999; nil when none came.
     public var status: Int? { hops.last?.status }
     /// Octets on the wire, all hops: heads and bodies.
-    public var sentOctets: Int64 { hops.reduce(0) { $0 &+ $1.sentOctets } }
+    public var sentOctets: Int64 { CaptureRecord.sum(hops.map(\.sentOctets)) }
     /// Octets on the wire, all hops: heads and bodies.
-    public var receivedOctets: Int64 { hops.reduce(0) { $0 &+ $1.receivedOctets } }
+    public var receivedOctets: Int64 { CaptureRecord.sum(hops.map(\.receivedOctets)) }
     /// It ended without an answer, or with a status of 400 or more.
     public var isFailed: Bool { failure != nil || (status ?? 0) >= 400 }
     /// The addresses came from the resolver's cache.
@@ -118,4 +118,14 @@ extension CaptureRecord {
 
     /// Source: `CacheProvenance`.
     private static let cacheHits: Set<String> = ["hit", "stale", "validated"]
+}
+
+extension CaptureRecord {
+    /// Stops at the end of the scale: what a file says may be anything.
+    static func sum(_ counts: [Int64]) -> Int64 {
+        counts.reduce(0) { sum, count in
+            let (next, overflow) = sum.addingReportingOverflow(max(0, count))
+            return overflow ? .max : next
+        }
+    }
 }

@@ -57,8 +57,8 @@ public struct CaptureTally: Sendable, Hashable {
     mutating func add(_ row: CaptureRow) {
         requests += 1
         if !row.failure.isEmpty || (row.status ?? 0) >= 400 { failures += 1 }
-        sentOctets = sentOctets.addingReportingOverflow(row.sentOctets).partialValue
-        receivedOctets = receivedOctets.addingReportingOverflow(row.receivedOctets).partialValue
+        sentOctets = CaptureRecord.sum([sentOctets, row.sentOctets])
+        receivedOctets = CaptureRecord.sum([receivedOctets, row.receivedOctets])
         if row.isLookupCached { lookupCacheHits += 1 }
         if row.isAnswerCached { answerCacheHits += 1 }
         if row.status != nil, let total = row.totalMicroseconds { latencies.append(total) }

@@ -8,8 +8,11 @@ struct BodyKeeper: Sendable {
     private(set) var held: [UInt8] = []
     /// Handed on in pieces.
     private(set) var handedOn: Int64 = 0
-    private(set) var isCut = false
+    private var hasLeftOut = false
     private let maximum: Int64
+
+    /// What is kept is not all: also while a repeat has not come as far as what was handed on.
+    var isCut: Bool { hasLeftOut || total < handedOn }
 
     var keepsNothing: Bool { maximum == 0 }
 
@@ -17,12 +20,15 @@ struct BodyKeeper: Sendable {
 
     /// Copies what is wanted of the octets; a piece to be handed on, where enough is together.
     mutating func take(_ octets: UnsafeRawBufferPointer) -> [UInt8]? {
+        // Of a repeat, what was handed on is with the reader already: twice would confuse it.
+        let known = min(Int64(octets.count), max(0, handedOn - total))
         total &+= Int64(octets.count)
+        let fresh = Int64(octets.count) - known
         let room = maximum - handedOn - Int64(held.count)
-        let wanted = min(Int64(octets.count), max(0, room))
-        if wanted < Int64(octets.count) { isCut = true }
+        let wanted = min(fresh, max(0, room))
+        if wanted < fresh { hasLeftOut = true }
         guard wanted > 0 else { return nil }
-        held.append(contentsOf: octets.prefix(Int(wanted)))
+        held.append(contentsOf: octets.dropFirst(Int(known)).prefix(Int(wanted)))
         guard held.count >= BodyKeeper.pieceOctets else { return nil }
         defer { held = [] }
         handedOn += Int64(held.count)
@@ -39,7 +45,7 @@ struct BodyKeeper: Sendable {
         total = 0
         // What was handed on stands: it is the same body.
         held = []
-        isCut = handedOn > 0
+        hasLeftOut = false
     }
 
     /// Because: nearly every body of an API is shorter and costs one message with its record; a

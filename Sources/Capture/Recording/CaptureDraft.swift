@@ -116,9 +116,10 @@ struct ExchangeFacts: Sendable {
             return BodyForm(
                 (sent.first ?? nil) ?? heads.first?.fields ?? HTTPFields(), isDecoded: false)
         case .response:
-            // Who asks for a coding gets the body as it comes.
+            // Who asks for a coding, or for a part, gets the body as it comes.
             let asked = (sent.last ?? nil) ?? heads.last?.fields
-            let isDecoded = asked?.contains("Accept-Encoding") != true
+            let isDecoded =
+                asked?.contains("Accept-Encoding") != true && asked?.contains("Range") != true
             return BodyForm(
                 (answer ?? offer?.response)?.fields ?? HTTPFields(), isDecoded: isDecoded)
         }

@@ -148,4 +148,39 @@ import Testing
                 result.status == 0 && !result.output.contains(0x1B) && !result.output.contains(7))
         }
     }
+
+    @Test func `numbers at the ends of their scale are shown, not stumbled over`() async throws {
+        var first = CaptureRecord.sample("/huge")
+        first.totalMilliseconds = 1e300
+        first.hops[0].sentOctets = .max
+        first.hops[0].receivedOctets = 1
+        first.hops.append(first.hops[0])
+        first.hops[0].receivedOctets = .max
+        first.responseBody.totalOctets = .max
+        first.startedAt = CaptureTime(microsecondsSince1970: .max)
+        var second = CaptureRecord.sample("/small")
+        second.hops[0].sentOctets = .min
+        second.startedAt = CaptureTime(microsecondsSince1970: .min)
+        second.totalMilliseconds = -1
+        let capture = Capture(CaptureConfiguration(path: lab.path))
+        capture.add(first)
+        capture.add(second)
+        await capture.close()
+        let har = try lab.directory.write(
+            "huge.har", String(decoding: HARWriter.file([first, second]), as: UTF8.self))
+        for file in [lab.path, har] {
+            for number in ["1", "2"] {
+                let one = try await httpdns("capture", "show", file, number)
+                #expect(one.status == 0 && one.outputText.contains("octets up"), "\(one)")
+            }
+            for words in [["show"], ["show", "--json"], ["stats"], ["har"]] {
+                let result = try await run(
+                    tool, ["capture", words[0], file] + words.dropFirst(),
+                    environment: ["NO_COLOR": "1"])
+                #expect(result.status == 0, "\(words): \(result)")
+            }
+            let export = try await httpdns("capture", "export", file, "--html")
+            #expect(export.status == 0, "\(export)")
+        }
+    }
 }

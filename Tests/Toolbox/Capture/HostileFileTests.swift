@@ -117,8 +117,13 @@ import Testing
             try write(octets, place)
             do throws(CaptureFileFault) {
                 let file = try CaptureFile(place)
+                var last: Int64 = 0
                 try file.read { record in
                     _ = CaptureJSON.object(record, withBodies: true)
+                    #expect(record.sentOctets >= 0 && record.receivedOctets >= 0)
+                    #expect(record.requestBody.keptOctets >= 0)
+                    #expect(record.id > last, "out of order")
+                    last = record.id
                     return true
                 }
                 var sums = CaptureStatistics()
@@ -173,6 +178,40 @@ import Testing
         #expect(found[0].requestBody.totalOctets == 0 && found[0].initiator.task == nil)
         _ = CaptureJSON.object(found[0], withBodies: true)
         _ = HARWriter.file(found)
+    }
+
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
+    func `a row that lies about its size does not harm who shortens the file`(
+        octets: String
+    ) async throws {
+        try await filled(5)
+        try await sqlite(
+            "UPDATE exchange SET octets = \(octets), ended = 0 WHERE id < 4; "
+                + "UPDATE sum SET octets = \(octets)")
+        let capture = Capture(CaptureConfiguration(path: path))
+        capture.add(.sample("/after"))
+        await capture.close()
+        var found: [Int64] = []
+        try CaptureFile(path).read { record in
+            found.append(record.id)
+            return true
+        }
+        #expect(found == [4, 5, 6] && capture.counts.droppedRecords == 0)
+    }
+
+    @Test(arguments: ["größe ü/日本.sqlite", "a%b ü?#.sqlite", "\u{1F4E6}.sqlite"])
+    func `a capture is read under whatever name it was written`(name: String) async throws {
+        try directory.makeDirectory("größe ü")
+        let path = directory.path + "/" + name
+        let capture = Capture(CaptureConfiguration(path: path))
+        capture.add(.sample("/named"))
+        await capture.close()
+        var found: [String] = []
+        try CaptureFile(path).read { record in
+            found.append(CapturedPath.of(record.url))
+            return true
+        }
+        #expect(found == ["/named"])
     }
 
     @Test func `a disk without room costs records and no request`() async throws {
