@@ -44,7 +44,12 @@ final class CachedHop: Sendable {
     func consult(
         _ request: CacheRequest, hasBody: Bool, _ tell: @escaping @Sendable (Finding) -> Void
     ) {
-        let rules = ReuseRules(mode: mode, policy: policy, now: cache.now())
+        let rules = rules(at: cache.now())
+        if rules.isUnproven(request), mode != .none, let key = request.key {
+            // Of a time when the application said otherwise.
+            cache.store.remove([key])
+            return tell(weigh(nil, request, rules))
+        }
         guard rules.looks(request), !hasBody, let key = request.key else {
             return tell(
                 rules.isOffline(request)
@@ -56,6 +61,11 @@ final class CachedHop: Sendable {
         } _: { found in
             tell(self.weigh(found, request, rules))
         }
+    }
+
+    func rules(at now: CacheMoment) -> ReuseRules {
+        ReuseRules(
+            mode: mode, policy: policy, now: now, keepsPlainHTTP: cache.settings.keepsPlainHTTP)
     }
 
     private func weigh(

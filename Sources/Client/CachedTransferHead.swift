@@ -76,7 +76,7 @@ extension CachedTransfer {
     private func refresh(by head: ResponseHead, _ arrival: Arrival) {
         guard head.status == 200, let key = CacheKey(hop.url), hop.mode != .none else { return }
         let (request, policy) = (request, policy(arrival) ?? [])
-        let rules = ReuseRules(mode: hop.mode, policy: hop.policy, now: arrival.now)
+        let rules = hop.rules(at: arrival.now)
         hop.cache.store.revise(key) { variants in
             rules.choose(variants, for: request)
         } _: { kept in
