@@ -72,14 +72,30 @@ package enum StorageRules {
         let directives = CacheDirectives(ofResponse: head.fields)
         try checkStatus(head, directives)
         guard !request.directives.noStore else { throw .noStore }
-        if directives.noStore, !directives.has("must-understand") { throw .noStore }
-        if directives.has("must-understand"), !understood.contains(head.status) {
-            throw .notUnderstood
-        }
+        try checkDirectives(directives, status: head.status)
         guard !isUndecoded(head, to: request) else { throw .undecoded }
         try checkFraming(head, circumstances)
         guard let variant = Variant(request, answeredWith: head.fields) else { throw .vary }
         return variant
+    }
+
+    /// A later head says that what is kept of its resource must not be.
+    ///
+    /// - Parameter status: of what is kept.
+    package static func forbids(_ fields: HTTPFields, status: Int) -> Bool {
+        let directives = CacheDirectives(ofResponse: fields)
+        do throws(Refusal) { try checkDirectives(directives, status: status) } catch { return true }
+        return false
+    }
+
+    private static func checkDirectives(
+        _ directives: CacheDirectives, status: Int
+    ) throws(Refusal) {
+        guard !directives.has("must-understand") else {
+            guard understood.contains(status) else { throw .notUnderstood }
+            return
+        }
+        guard !directives.noStore else { throw .noStore }
     }
 
     private static func checkStatus(

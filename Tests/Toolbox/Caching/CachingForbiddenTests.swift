@@ -38,6 +38,92 @@ import Testing
         }
     }
 
+    /// An origin whose second answer, a 304 or one to `HEAD`, has these fields.
+    private func origin(second fields: KeyValuePairs<String, String>) throws -> LabServer {
+        let pairs = fields.map { LabField($0.key, $0.value) }
+        return try lab.origin { request in
+            var response = LabResponse.text("kept")
+            response.fields += [LabField("ETag", "\"a\"")]
+            if request.value(of: "If-None-Match") != nil {
+                response = LabResponse(status: 304)
+            } else if request.method != "HEAD" {
+                return response.with(["Cache-Control": "no-cache", "Vary": "Accept"])
+            }
+            response.fields += pairs
+            return response
+        }
+    }
+
+    @Test(arguments: [
+        ["Cache-Control": "no-store"], ["Cache-Control": "max-age=60, no-store"], ["Vary": "*"],
+        ["Vary": "Accept, Cookie"], ["Vary": "Accept", "Cache-Control": "no-store"],
+    ])
+    func `a 304 that forbids keeping is answered from what was kept, which goes`(
+        _ fields: [String: String]
+    ) async throws {
+        let server = try lab.origin { request in
+            var response = LabResponse.text("kept").with(["ETag": "\"a\""])
+            guard request.value(of: "If-None-Match") != nil else {
+                return response.with(["Cache-Control": "no-cache", "Vary": "Accept"])
+            }
+            response = LabResponse(status: 304)
+            response.fields += fields.map { LabField($0.key, $0.value) }
+            return response
+        }
+        defer { server.stop() }
+        let httpdns = try lab.httpdns()
+        _ = try await httpdns.fetch(server.at())
+        let second = try await httpdns.fetch(server.at())
+        #expect(second.outcome == .validated)
+        #expect(second.text == "kept")
+        await httpdns.offlineCache?.flush()
+        #expect(await httpdns.offlineCache?.contents()?.responses == 0)
+    }
+
+    @Test func `the answer to HEAD that forbids keeping removes what is kept`() async throws {
+        for field in ["no-store", "max-age=60, no-store"] {
+            let server = try origin(second: ["Cache-Control": field])
+            defer { server.stop() }
+            let httpdns = try lab.httpdns()
+            _ = try await httpdns.fetch(server.at())
+            _ = try await httpdns.fetch(server.at(), .head)
+            await httpdns.offlineCache?.flush()
+            #expect(await httpdns.offlineCache?.contents()?.responses == 0)
+        }
+    }
+
+    @Test func `a request with no-store leaves no trace, not in what is kept either`()
+        async throws
+    {
+        let server = try origin(second: ["Cache-Control": "max-age=600"])
+        defer { server.stop() }
+        let httpdns = try lab.httpdns()
+        _ = try await httpdns.fetch(server.at())
+        let asked: KeyValuePairs = ["Cache-Control": "no-store"]
+        _ = try await httpdns.fetch(server.at(), .head, asked)
+        #expect(try await httpdns.fetch(server.at(), .get, asked).outcome == .validated)
+        // Neither has renewed it.
+        #expect(try await httpdns.fetch(server.at()).outcome == .validated)
+        #expect(try await httpdns.fetch(server.at()).outcome == .hit)
+        #expect(server.count == 4)
+    }
+
+    @Test func `no-store in an answer to the caller's own condition counts too`() async throws {
+        let server = try lab.origin { request in
+            guard request.value(of: "If-None-Match") == nil else {
+                return LabResponse(status: 304).with(["Cache-Control": "no-store"])
+            }
+            return LabResponse.text("kept").with(["Cache-Control": "max-age=600"])
+        }
+        defer { server.stop() }
+        let httpdns = try lab.httpdns()
+        _ = try await httpdns.fetch(server.at())
+        let own = try await httpdns.fetch(server.at(), .get, ["If-None-Match": "\"mine\""])
+        #expect(own.head.status == 304)
+        await httpdns.offlineCache?.flush()
+        #expect(await httpdns.offlineCache?.contents()?.responses == 0)
+    }
+
     @Test func `a coded answer to a range is not given to who asks for the whole`() async throws {
         let server = try lab.origin { request in
             guard request.value(of: "Range") != nil else { return .text("plain") }
