@@ -24,6 +24,15 @@ final class CachedHop: Sendable {
         var onError: CacheProvenance?
         /// Why nothing kept answered.
         var remark: String?
+        var course = Course.open
+    }
+
+    private enum Course {
+        case open
+        /// Its redirect leads on.
+        case followed
+        /// The whole exchange is given up.
+        case stopped
     }
 
     let cache: ResponseCache
@@ -109,6 +118,19 @@ final class CachedHop: Sendable {
             store.remove(found.response)
         }
     }
+
+    /// Its answer may be read on for the cache when the exchange leaves it.
+    var isFollowed: Bool { state.withLock { $0.course == .followed } }
+
+    /// The exchange goes on to where its redirect leads.
+    func follow() {
+        state.withLock { state in
+            if state.course == .open { state.course = .followed }
+        }
+    }
+
+    /// Nobody waits for the exchange any more.
+    func stop() { state.withLock { $0.course = .stopped } }
 
     /// What may stand in for the network; once.
     func fallBack() -> KeptAnswer? {

@@ -139,4 +139,30 @@ import Testing
         #expect(part.cache?.remark == "undecoded")
         #expect(try await httpdns.fetch(server.at()).text == "plain")
     }
+
+    @Test func `a redirect that was handed over is not read on once it is cancelled`()
+        async throws
+    {
+        let server = try lab.origin { _ in
+            LabResponse(
+                status: 301,
+                fields: [LabField("Location", "/new"), LabField("Cache-Control", "max-age=600")],
+                body: [UInt8](repeating: 0x61, count: 9_000)
+            ).conducting(.stalls(afterBodyOctets: 1_000))
+        }
+        defer { server.stop() }
+        let httpdns = try lab.httpdns()
+        var request = HTTPRequest(.get, try HTTPURL(server.at("/old")))
+        request.limits.idle = .seconds(3_600)
+        let isGone = Locked(false)
+        do {
+            let watch = EndWatch(isGone)
+            let running = httpdns.client.start(request, observer: watch)
+            #expect(await eventually(withinMilliseconds: 60_000) { watch.bodyOctets > 0 })
+            running.cancel()
+            #expect(await eventually(withinMilliseconds: 60_000) { watch.ends.count == 1 })
+        }
+        // Whom the transfer tells lives as long as it runs.
+        #expect(await eventually(withinMilliseconds: 60_000) { isGone.withLock { $0 } })
+    }
 }
