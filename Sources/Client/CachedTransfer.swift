@@ -44,6 +44,8 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
     struct State {
         var phase = Phase.asked
         var transfer: Transfer?
+        /// Tells the transfer from the one before, which may be over before its handle is known.
+        var turn = 0
         var isCancelled = false
         /// Nobody wants its body, not even the cache.
         var isLeft = false
@@ -80,10 +82,11 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
 
     func start() {
         var wire = wire
-        let conditions = state.withLock { $0.question.conditions }
+        let (conditions, turn) = state.withLock { ($0.question.conditions, $0.turn) }
         for field in conditions?.fields ?? [] { try? wire.fields.set(field.name, field.value) }
         let transfer = transport.start(wire, observer: self)
         let (isCancelled, isResumed) = state.withLock { state in
+            guard state.turn == turn else { return (false, false) }
             switch state.phase {
             case .over, .pouring: return (false, false)
             default: state.transfer = transfer
@@ -242,6 +245,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         }
         state.withLock { state in
             state.phase = .asked
+            state.turn += 1
             state.isLeft = false
             state.question = Question(remark: "validator_mismatch")
             state.sentAt = hop.cache.monotonic.now()
