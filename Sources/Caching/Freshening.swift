@@ -19,13 +19,20 @@ package enum Freshening {
         return updated(kept, by: head, delaySeconds: delaySeconds, at: now, policy: policy)
     }
 
-    /// The kept response after a 200 to `HEAD`; nil when that is about another content, and what is
-    /// kept is out of date. Source: RFC 9111 §4.3.5.
+    /// Whether what is kept may stay after that head: it may forbid to keep it, or say that it
+    /// answers other requests than was said before. Source: RFC 9111 §4.1, §5.2.2.5.
+    package static func mayStay(_ kept: KeptResponse, after head: ResponseHead) -> Bool {
+        !StorageRules.forbids(head.fields, status: kept.status)
+            && kept.variant.isSelected(by: head.fields)
+    }
+
+    /// The kept response after a 200 to `HEAD`; nil when that is about another content, or forbids
+    /// to keep it, and what is kept must go. Source: RFC 9111 §4.3.5.
     package static func refreshed(
         _ kept: KeptResponse, byHead head: ResponseHead, delaySeconds: Int64, at now: CacheMoment,
         policy: [UInt8]
     ) -> KeptResponse? {
-        guard kept.policy == policy else { return nil }
+        guard kept.policy == policy, mayStay(kept, after: head) else { return nil }
         for name in ["ETag", "Last-Modified", "Content-Length"] {
             guard let new = head.fields.first(name) else { continue }
             guard new == kept.fields.first(name) else { return nil }

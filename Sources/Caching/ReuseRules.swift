@@ -1,4 +1,5 @@
 package import HTTPDNSExchange
+internal import HTTPDNSNames
 
 /// Decides what is done about a request: answered with what is kept, validated, or sent. Source:
 /// RFC 9111 §4.
@@ -12,7 +13,8 @@ package import HTTPDNSExchange
 /// 4. Fresh: younger than its lifetime, by `max-age`, `min-fresh` and `max-stale` of the request.
 /// 5. ``CacheMode/preferCache`` and ``CacheMode/onlyIfCached`` take what is stale as `max-stale`
 ///    without a bound does.
-/// 6. Stale while the origin is in trouble only as long as `stale-if-error` says (RFC 5861 §4), and
+/// 6. What came over plain `http` answers only while the application says so.
+/// 7. Stale while the origin is in trouble only as long as `stale-if-error` says (RFC 5861 §4), and
 ///    never because a peer did not prove itself. `stale-while-revalidate` is not used: nothing is
 ///    sent that nobody waits for.
 package struct ReuseRules: Sendable {
@@ -30,11 +32,18 @@ package struct ReuseRules: Sendable {
     /// Names the policy of this request; empty for plain `http`.
     package let policy: [UInt8]
     package let now: CacheMoment
+    package let keepsPlainHTTP: Bool
 
-    package init(mode: CacheMode, policy: [UInt8], now: CacheMoment) {
+    package init(mode: CacheMode, policy: [UInt8], now: CacheMoment, keepsPlainHTTP: Bool) {
         self.mode = mode
         self.policy = policy
         self.now = now
+        self.keepsPlainHTTP = keepsPlainHTTP
+    }
+
+    /// Nobody proves anything there, and the application did not say that this is well.
+    package func isUnproven(_ request: CacheRequest) -> Bool {
+        !keepsPlainHTTP && (request.url.origin.scheme == .http || policy.isEmpty)
     }
 
     /// Nothing may be sent.
@@ -55,7 +64,8 @@ package struct ReuseRules: Sendable {
     package func choose(
         _ variants: [KeptResponse], for request: CacheRequest
     ) -> KeptResponse? {
-        variants.filter { $0.variant.answers(request) }.max {
+        guard !isUnproven(request) else { return nil }
+        return variants.filter { $0.variant.answers(request) }.max {
             let left = Freshness.date($0.fields, receivedAt: $0.receivedAt)
             let right = Freshness.date($1.fields, receivedAt: $1.receivedAt)
             return (left, $0.number) < (right, $1.number)
@@ -64,6 +74,10 @@ package struct ReuseRules: Sendable {
 
     package func decide(_ request: CacheRequest, _ kept: KeptResponse?) -> Decision {
         let isOffline = isOffline(request)
+        guard !isUnproven(request) else {
+            let remark = StorageRules.Refusal.unproven.rawValue
+            return isOffline ? .refuse(remark: remark) : .send(remark: remark)
+        }
         guard let kept else {
             return isOffline ? .refuse(remark: "not_kept") : .send(remark: nil)
         }

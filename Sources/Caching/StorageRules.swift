@@ -12,6 +12,8 @@ internal import HTTPDNSNames
 /// 5. With an explicit lifetime any final status; without one those that RFC 9110 §15.1 lists, or
 ///    `public` or `private`. 421 is about a connection, not a resource.
 /// 6. `Vary: *` answers nobody else.
+/// 7. No coded content that nobody decodes: that of a request for a range, which an origin may
+///    answer whole.
 package enum StorageRules {
     /// Why a response is not kept: a bounded label.
     package enum Refusal: String, Error, Sendable, Hashable {
@@ -22,6 +24,7 @@ package enum StorageRules {
         case notUnderstood = "not_understood"
         case partial
         case unframed
+        case undecoded
         case status
         case vary = "vary_star"
         case tooLarge = "too_large"
@@ -69,13 +72,30 @@ package enum StorageRules {
         let directives = CacheDirectives(ofResponse: head.fields)
         try checkStatus(head, directives)
         guard !request.directives.noStore else { throw .noStore }
-        if directives.noStore, !directives.has("must-understand") { throw .noStore }
-        if directives.has("must-understand"), !understood.contains(head.status) {
-            throw .notUnderstood
-        }
+        try checkDirectives(directives, status: head.status)
+        guard !isUndecoded(head, to: request) else { throw .undecoded }
         try checkFraming(head, circumstances)
         guard let variant = Variant(request, answeredWith: head.fields) else { throw .vary }
         return variant
+    }
+
+    /// A later head says that what is kept of its resource must not be.
+    ///
+    /// - Parameter status: of what is kept.
+    package static func forbids(_ fields: HTTPFields, status: Int) -> Bool {
+        let directives = CacheDirectives(ofResponse: fields)
+        do throws(Refusal) { try checkDirectives(directives, status: status) } catch { return true }
+        return false
+    }
+
+    private static func checkDirectives(
+        _ directives: CacheDirectives, status: Int
+    ) throws(Refusal) {
+        guard !directives.has("must-understand") else {
+            guard understood.contains(status) else { throw .notUnderstood }
+            return
+        }
+        guard !directives.noStore else { throw .noStore }
     }
 
     private static func checkStatus(
@@ -89,6 +109,15 @@ package enum StorageRules {
         let isNamed = directives.has("public") || directives.has("private")
         guard isExplicit || isNamed || Freshness.heuristicStatuses.contains(head.status) else {
             throw .status
+        }
+    }
+
+    /// The transport decodes nothing of a request for a range, and the next one for the whole takes
+    /// what is kept for decoded.
+    private static func isUndecoded(_ head: ResponseHead, to request: CacheRequest) -> Bool {
+        guard request.isDecoded, request.fields.contains("Range") else { return false }
+        return head.fields.all("Content-Encoding").contains { value in
+            FieldList.items(value).contains { $0.lowercased() != "identity" }
         }
     }
 

@@ -21,17 +21,28 @@ package struct Variant: Sendable, Hashable {
     /// The variant that a response to `request` is; nil when it answers no other (`Vary: *`), or
     /// names more fields than any server means.
     package init?(_ request: CacheRequest, answeredWith fields: HTTPFields) {
-        var names: Set<String> = [Variant.authorization]
+        guard let names = Variant.names(fields) else { return nil }
+        selected = Dictionary(
+            names.map { ($0, request.digest(of: $0)) }, uniquingKeysWith: { first, _ in first })
+        isDecoded = request.isDecoded
+    }
+
+    /// Nil for a star, or too many.
+    private static func names(_ fields: HTTPFields) -> Set<String>? {
+        var names: Set<String> = [authorization]
         for value in fields.all("Vary") {
             for item in FieldList.items(value) {
                 guard item != "*" else { return nil }
                 names.insert(item.lowercased())
             }
         }
-        guard names.count <= Variant.maximumNames else { return nil }
-        selected = Dictionary(
-            names.map { ($0, request.digest(of: $0)) }, uniquingKeysWith: { first, _ in first })
-        isDecoded = request.isDecoded
+        return names.count <= maximumNames ? names : nil
+    }
+
+    /// Whether a later head selects by the same fields; one without `Vary` does not say.
+    func isSelected(by fields: HTTPFields) -> Bool {
+        guard fields.contains("Vary") else { return true }
+        return Variant.names(fields) == Set(selected.keys)
     }
 
     package func answers(_ request: CacheRequest) -> Bool {

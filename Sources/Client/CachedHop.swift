@@ -24,6 +24,15 @@ final class CachedHop: Sendable {
         var onError: CacheProvenance?
         /// Why nothing kept answered.
         var remark: String?
+        var course = Course.open
+    }
+
+    private enum Course {
+        case open
+        /// Its redirect leads on.
+        case followed
+        /// The whole exchange is given up.
+        case stopped
     }
 
     let cache: ResponseCache
@@ -44,7 +53,12 @@ final class CachedHop: Sendable {
     func consult(
         _ request: CacheRequest, hasBody: Bool, _ tell: @escaping @Sendable (Finding) -> Void
     ) {
-        let rules = ReuseRules(mode: mode, policy: policy, now: cache.now())
+        let rules = rules(at: cache.now())
+        if rules.isUnproven(request), mode != .none, let key = request.key {
+            // Of a time when the application said otherwise.
+            cache.store.remove([key])
+            return tell(weigh(nil, request, rules))
+        }
         guard rules.looks(request), !hasBody, let key = request.key else {
             return tell(
                 rules.isOffline(request)
@@ -56,6 +70,11 @@ final class CachedHop: Sendable {
         } _: { found in
             tell(self.weigh(found, request, rules))
         }
+    }
+
+    func rules(at now: CacheMoment) -> ReuseRules {
+        ReuseRules(
+            mode: mode, policy: policy, now: now, keepsPlainHTTP: cache.settings.keepsPlainHTTP)
     }
 
     private func weigh(
@@ -99,6 +118,19 @@ final class CachedHop: Sendable {
             store.remove(found.response)
         }
     }
+
+    /// Its answer may be read on for the cache when the exchange leaves it.
+    var isFollowed: Bool { state.withLock { $0.course == .followed } }
+
+    /// The exchange goes on to where its redirect leads.
+    func follow() {
+        state.withLock { state in
+            if state.course == .open { state.course = .followed }
+        }
+    }
+
+    /// Nobody waits for the exchange any more.
+    func stop() { state.withLock { $0.course = .stopped } }
 
     /// What may stand in for the network; once.
     func fallBack() -> KeptAnswer? {

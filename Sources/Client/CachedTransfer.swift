@@ -12,8 +12,8 @@ internal import HTTPDNSTrust
 ///       │ └── 5xx ────────▶ excused ──── over ─▶ pours what is kept (stale-if-error)
 ///       │ └── 304 of
 ///       │     another one ▶ repeating ── over ─▶ asked, without conditions
-///       └─── other head ──▶ passing ─── cancelled, a redirect's ─▶ finishing: read on for the
-///       cache
+///       └─── other head ──▶ passing ─── left for where its redirect leads ─▶ finishing: read on
+///                                                                            for the cache
 ///
 /// Rules:
 /// 1. What the listener is told is one transfer, one thing at a time, and one end.
@@ -44,7 +44,11 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
     struct State {
         var phase = Phase.asked
         var transfer: Transfer?
+        /// Tells the transfer from the one before, which may be over before its handle is known.
+        var turn = 0
         var isCancelled = false
+        /// Nobody wants its body, not even the cache.
+        var isLeft = false
         /// It was told to go on before its handle was known.
         var isResumePending = false
         var isHeldByReader = false
@@ -78,16 +82,17 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
 
     func start() {
         var wire = wire
-        let conditions = state.withLock { $0.question.conditions }
+        let (conditions, turn) = state.withLock { ($0.question.conditions, $0.turn) }
         for field in conditions?.fields ?? [] { try? wire.fields.set(field.name, field.value) }
         let transfer = transport.start(wire, observer: self)
         let (isCancelled, isResumed) = state.withLock { state in
+            guard state.turn == turn else { return (false, false) }
             switch state.phase {
             case .over, .pouring: return (false, false)
             default: state.transfer = transfer
             }
             defer { state.isResumePending = false }
-            return (state.isCancelled, state.isResumePending)
+            return (state.isCancelled || state.isLeft, state.isResumePending)
         }
         if isCancelled { transfer.cancel() } else if isResumed { transfer.resume() }
     }
@@ -95,11 +100,13 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
     // MARK: From the driver
 
     func cancel() {
+        let isFollowed = hop.isFollowed
         let (act, lets) = state.withLock { state -> (@Sendable () -> Void, Bool) in
-            if case .passing(let keeper?) = state.phase, state.mayFinish {
+            if case .passing(let keeper?) = state.phase, state.mayFinish, isFollowed {
                 // The hop goes on to where the redirect leads; its answer is read on for the cache.
                 state.phase = .finishing(keeper, octets: 0)
                 let transfer = state.transfer
+                state.isResumePending = transfer == nil
                 return ({ transfer?.resume() }, true)
             }
             state.isCancelled = true
@@ -138,7 +145,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         state.withLock { $0.phase = outcome.phase }
         if let provenance = outcome.provenance { note(provenance) }
         if let head = outcome.told { listener.received(head) }
-        if outcome.leaves { state.withLock { $0.transfer }?.cancel() }
+        if outcome.leaves { leave() }
     }
 
     func received(body: UnsafeRawBufferPointer) -> Flow {
@@ -180,8 +187,17 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         }
         if isTooLong {
             keeper.abandon()
-            state.withLock { $0.transfer }?.cancel()
+            leave()
         }
+    }
+
+    /// Now, or as soon as its handle is known.
+    private func leave() {
+        let transfer = state.withLock { state in
+            state.isLeft = true
+            return state.transfer
+        }
+        transfer?.cancel()
     }
 
     func finished(_ result: Result<TransferFacts, TransportFailure>) {
@@ -229,6 +245,8 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         }
         state.withLock { state in
             state.phase = .asked
+            state.turn += 1
+            state.isLeft = false
             state.question = Question(remark: "validator_mismatch")
             state.sentAt = hop.cache.monotonic.now()
         }

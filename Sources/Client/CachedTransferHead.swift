@@ -60,7 +60,12 @@ extension CachedTransfer {
                 found.response, by: head, delaySeconds: arrival.delaySeconds, at: arrival.now,
                 policy: hop.policy)
         else { return HeadOutcome(phase: .repeating, told: nil) }
-        hop.cache.store.update(updated)
+        if !Freshening.mayStay(found.response, after: head) {
+            // It answers once more: its body is open.
+            hop.cache.store.remove(found.response)
+        } else if !request.directives.noStore {
+            hop.cache.store.update(updated)
+        }
         let provenance = CacheProvenance(
             .validated, ageSeconds: updated.ageSeconds(at: arrival.now))
         let answer = hop.answer(
@@ -74,9 +79,11 @@ extension CachedTransfer {
     /// What is kept is confirmed by the answer to a `HEAD`, or is out of date. Source: RFC 9111
     /// §4.3.5.
     private func refresh(by head: ResponseHead, _ arrival: Arrival) {
-        guard head.status == 200, let key = CacheKey(hop.url), hop.mode != .none else { return }
         let (request, policy) = (request, policy(arrival) ?? [])
-        let rules = ReuseRules(mode: hop.mode, policy: hop.policy, now: arrival.now)
+        guard head.status == 200, hop.mode != .none, !request.directives.noStore,
+            let key = CacheKey(hop.url)
+        else { return }
+        let rules = hop.rules(at: arrival.now)
         hop.cache.store.revise(key) { variants in
             rules.choose(variants, for: request)
         } _: { kept in
@@ -122,7 +129,10 @@ extension CachedTransfer {
 
     /// The origin now forbids what it allowed before: what is kept goes.
     private func forget(_ head: ResponseHead, because refusal: StorageRules.Refusal) {
-        guard [.noStore, .vary, .notUnderstood].contains(refusal),
+        let directives = CacheDirectives(ofResponse: head.fields)
+        // Parts and answers to the caller's own conditions are refused for what they are.
+        let isBarred = directives.noStore && !directives.has("must-understand")
+        guard isBarred || [.noStore, .vary, .notUnderstood].contains(refusal),
             (200...499).contains(head.status),
             wire.method == .get, !request.directives.noStore, let key = CacheKey(hop.url)
         else { return }

@@ -82,7 +82,7 @@ final class ExchangeDriver: StartedExchange {
         step { $0.machine.start(now: $1) }
         guard deadline != .distantFuture else { return }
         let alarm = alarms.schedule(at: deadline) {
-            self.step { $0.machine.stopped(because: .timedOut(waitingFor: "total"), now: $1) }
+            self.stop(because: .timedOut(waitingFor: "total"))
         }
         let isLate = state.withLock { state in
             if !state.isOver { state.alarm = alarm }
@@ -91,8 +91,11 @@ final class ExchangeDriver: StartedExchange {
         if isLate { alarms.cancel(alarm) }
     }
 
-    func cancel() {
-        step { $0.machine.stopped(because: .cancelled, now: $1) }
+    func cancel() { stop(because: .cancelled) }
+
+    private func stop(because cause: ExchangeFailure.Cause) {
+        state.withLock { $0.hop }?.stop()
+        step { $0.machine.stopped(because: cause, now: $1) }
     }
 
     func resumeBody() {
@@ -184,6 +187,7 @@ final class ExchangeDriver: StartedExchange {
     }
 
     private func answered(_ answer: RedirectAnswer) {
+        if answer == .follow { state.withLock { $0.hop }?.follow() }
         step { state, now in
             if answer == .follow { state.held = [] }
             return state.machine.redirectAnswered(answer, now: now)

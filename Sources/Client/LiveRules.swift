@@ -137,31 +137,39 @@ extension LiveRules {
     /// Decides a request, and counts it.
     package func decide(_ request: RuledRequest) -> RuleDecision {
         let (seed, leave) = (seeds(), leave)
-        return judge(request, seed, leave)
+        return judge(request, seed, leave).decision
+    }
+
+    /// What was decided, under which list, and where it stands among what was seen.
+    private struct Judgement {
+        let decision: RuleDecision
+        let version: Int
+        let place: Int
     }
 
     /// The closures of matchers are the application's: they are called without the lock, on a copy
     /// of the rules, and the decision stands unless what it depends on changed meanwhile.
-    private func judge(_ request: RuledRequest, _ seed: UInt64, _ leave: RuleLeave) -> RuleDecision
-    {
+    private func judge(
+        _ request: RuledRequest, _ seed: UInt64, _ leave: RuleLeave
+    ) -> Judgement {
         while true {
             let (rules, tallies, version, count) = state.withLock {
                 ($0.rules, $0.tallies, $0.version, $0.forgotten + $0.seen.count)
             }
             let decision = rules.decide(request, tallies, seed: seed, leave: leave)
             let seen = SeenRequest(request, decision)
-            let (isCounted, tell) = state.withLock {
-                state -> (Bool, (@Sendable (SeenRequest) -> Void)?) in
+            let (place, tell) = state.withLock {
+                state -> (Int?, (@Sendable (SeenRequest) -> Void)?) in
                 let isAlone = state.forgotten + state.seen.count == count
                 guard state.version == version, isAlone || !state.dependsOnCounts else {
-                    return (false, nil)
+                    return (nil, nil)
                 }
                 state.count(decision, seen)
-                return (true, state.onDecision)
+                return (state.forgotten + state.seen.count - 1, state.onDecision)
             }
-            guard isCounted else { continue }
+            guard let place else { continue }
             tell?(seen)
-            return decision
+            return Judgement(decision: decision, version: version, place: place)
         }
     }
 
@@ -173,13 +181,13 @@ extension LiveRules {
     package func reasonToPass(_ request: RuledRequest, _ ticket: RuleTicket) -> String? {
         var leave = leave
         leave.mayPass = true
-        let decision = judge(request, seeds(), leave)
-        if case .pass(let why) = decision.verdict { return why }
+        let judged = judge(request, seeds(), leave)
+        if case .pass(let why) = judged.decision.verdict { return why }
         state.withLock { state in
             state.reserved.append(
                 Reservation(
-                    ticket: ticket, decision: decision, version: state.version,
-                    place: state.forgotten + state.seen.count - 1))
+                    ticket: ticket, decision: judged.decision, version: judged.version,
+                    place: judged.place))
             if state.reserved.count > LiveRules.mostReserved { state.reserved.removeFirst() }
         }
         return nil

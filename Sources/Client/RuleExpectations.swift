@@ -14,7 +14,7 @@ public struct SeenRequest: Sendable, Hashable, CustomStringConvertible {
     /// Why it passed, or was refused.
     public let reason: String?
     /// It was judged anew, once more was known of it.
-    var isWithdrawn = false
+    package internal(set) var isWithdrawn = false
 
     init(_ request: RuledRequest, _ decision: RuleDecision) {
         method = request.method.text

@@ -278,7 +278,11 @@ package final class RuledExchange: StartedExchange {
                 state.tape = nil
                 state.next = nil
             }
-            guard let next = state.next else { return .end(report, state.tape) }
+            guard let next = state.next else {
+                // `begin`, where it still runs, must not hold what is over.
+                state.number += 1
+                return .end(report, state.tape)
+            }
             state.past = report
             state.asked = next.request
             state.decision = next.decision

@@ -52,11 +52,31 @@ package struct PrivateDirectory: Sendable {
         var found: [String] = []
     }
 
-    /// Removes a file; who reads it goes on reading.
-    package func remove(_ name: String) { unlink(path(of: name)) }
+    /// Whether a file in it may have that name. Anything else, from a table of somebody else, could
+    /// lead out of it.
+    package static func isName(_ name: some Sequence<UInt8>) -> Bool {
+        var count = 0
+        for octet in name {
+            guard (0x30...0x39).contains(octet) || (0x61...0x66).contains(octet) else {
+                return false
+            }
+            count += 1
+        }
+        return count == nameOctets
+    }
+
+    /// Because: 128 bits, four to a digit.
+    static let nameOctets = 32
+
+    /// Removes a file; who reads it goes on reading. A name that is none of ours is left alone.
+    package func remove(_ name: String) {
+        guard PrivateDirectory.isName(name.utf8) else { return }
+        unlink(path(of: name))
+    }
 
     /// Removes a file that nobody writes and that `isWanted` denies, asked once its lock is held.
     package func remove(_ name: String, unless isWanted: () -> Bool) {
+        guard PrivateDirectory.isName(name.utf8) else { return }
         let descriptor = httpdns_file_open_own(path(of: name))
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
@@ -142,6 +162,7 @@ package final class PrivateBodyReader: @unchecked Sendable {
     package init(
         _ name: String, in directory: PrivateDirectory, octets: Int64
     ) throws(Fault) {
+        guard PrivateDirectory.isName(name.utf8) else { throw .gone }
         let opened = httpdns_file_open_own(directory.path(of: name))
         guard opened >= 0 else {
             throw [EMFILE, ENFILE, ENOMEM].contains(httpdns_errno()) ? .crowded : .gone

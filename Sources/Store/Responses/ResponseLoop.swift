@@ -157,18 +157,16 @@ extension ResponseLoop {
             return KeptBodyFile(nil, octets: 0, pump: pump)
         }
         let name = String(decoding: row.body, as: UTF8.self)
-        // Our own names have nothing else in them; one that has was not written by us.
-        guard name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
-            let directory = prepared()
-        else { throw .gone }
+        guard let directory = prepared() else { throw .gone }
         let file = try PrivateBodyReader(name, in: directory, octets: row.bodyOctets)
         let boot = Array(clocks.now().bootID.utf8)
         if boot.isEmpty || row.boot != boot {
             guard ResponseLoop.sum(of: file, octets: row.bodyOctets) == row.bodySum else {
                 throw .gone
             }
-            care.attempt { table throws(DatabaseFault) in
-                try table.update(row.number) { $0.boot = boot }
+            let limit = limits.maximumOctets
+            discard { table throws(DatabaseFault) in
+                try table.update(row.number, limit: limit) { $0.boot = boot }
             }
         }
         return KeptBodyFile(file, octets: row.bodyOctets, pump: pump)
@@ -268,8 +266,9 @@ extension ResponseLoop {
 
     private mutating func update(_ response: KeptResponse) {
         let head = ResponseForm.head(response)
-        care.attempt { table throws(DatabaseFault) in
-            try table.update(response.number) { $0.head = head }
+        let limit = limits.maximumOctets
+        discard { table throws(DatabaseFault) in
+            try table.update(response.number, limit: limit) { $0.head = head }
         }
     }
 

@@ -1,7 +1,8 @@
 internal import HTTPDNSCaching
 internal import HTTPDNSPlatform
 
-/// One kept response as the file holds it.
+/// One kept response as the file holds it. Rows that are read have a name of ours, and sizes that
+/// can be added.
 struct ResponseRow: Sendable, Hashable {
     var number: Int64 = 0
     var key: [UInt8]
@@ -26,6 +27,7 @@ struct ResponseRow: Sendable, Hashable {
     var fits: Bool {
         key.count <= CacheKey.maximumOctets && variant.count <= ResponseTable.maximumHeadOctets
             && head.count <= ResponseTable.maximumHeadOctets
+            && boot.count <= ResponseTable.maximumNameOctets
     }
 
     var checksum: Int64 {
@@ -71,7 +73,9 @@ final class ResponseTable: StoredTable {
         let statement = try database.prepare("SELECT body FROM response WHERE body != x''")
         var names: Set<String> = []
         while try statement.step() {
-            guard let name = statement.octets(0, atMost: 64) else {
+            guard let name = statement.octets(0, atMost: Self.maximumNameOctets),
+                PrivateDirectory.isName(name)
+            else {
                 throw .damaged("a name of another form")
             }
             names.insert(String(decoding: name, as: UTF8.self))
@@ -114,8 +118,13 @@ final class ResponseTable: StoredTable {
         return doomed.filter { !$0.isEmpty }
     }
 
-    /// Replaces the head of a row that is still there.
-    func update(_ number: Int64, _ change: (inout ResponseRow) -> Void) throws(DatabaseFault) {
+    /// Changes a row that is still there; one that has grown too large for that goes.
+    ///
+    /// - Returns: the bodies that are of no use any more.
+    func update(
+        _ number: Int64, limit: Int64, _ change: (inout ResponseRow) -> Void
+    ) throws(DatabaseFault) -> [[UInt8]] {
+        var doomed: [[UInt8]] = []
         try database.transaction { () throws(DatabaseFault) in
             let found = try database.prepare(
                 "SELECT \(Self.columns) FROM response WHERE number = ?1")
@@ -123,6 +132,10 @@ final class ResponseTable: StoredTable {
             guard let old = try rows(of: found).first else { return }
             var row = old
             change(&row)
+            guard row.fits, row.size <= limit else {
+                doomed.append(try remove(old))
+                return
+            }
             let update = try database.prepare(
                 "UPDATE response SET key = ?1, variant = ?2, head = ?3, body = ?4, octets = ?5, "
                     + "sum = ?6, boot = ?7, checksum = ?8, size = ?9 WHERE number = ?10")
@@ -131,7 +144,9 @@ final class ResponseTable: StoredTable {
             try update.bind(10, number)
             _ = try update.step()
             try count(row.size - old.size)
+            doomed += try shrink(to: limit)
         }
+        return doomed.filter { !$0.isEmpty }
     }
 
     /// Notes that rows were used, in this order.
@@ -201,6 +216,10 @@ final class ResponseTable: StoredTable {
     static let maximumVariants = 16
     /// Because: the largest head that is taken, and its moments.
     static let maximumHeadOctets = 1_048_576
+    /// Because: a pebibyte is more than a disk has, and 8,000 of them can be added.
+    static let mostBodyOctets: Int64 = 1 << 50
+    /// Because: a file's name has 32, a boot's 36.
+    static let maximumNameOctets = 64
 }
 
 extension ResponseTable {
@@ -211,9 +230,11 @@ extension ResponseTable {
                 let key = statement.octets(1, atMost: CacheKey.maximumOctets),
                 let variant = statement.octets(2, atMost: Self.maximumHeadOctets),
                 let head = statement.octets(3, atMost: Self.maximumHeadOctets),
-                let body = statement.octets(4, atMost: 64), let octets = statement.number(5),
-                let sum = statement.number(6), let boot = statement.octets(7, atMost: 64),
-                octets >= 0
+                let body = statement.octets(4, atMost: Self.maximumNameOctets),
+                let octets = statement.number(5), let sum = statement.number(6),
+                let boot = statement.octets(7, atMost: Self.maximumNameOctets),
+                (0...Self.mostBodyOctets).contains(octets),
+                body.isEmpty || PrivateDirectory.isName(body)
             else { throw .damaged("a response of another form") }
             let row = ResponseRow(
                 number: number, key: key, variant: variant, head: head, body: body,

@@ -64,7 +64,8 @@ struct CachingBench {
         _ kept: KeptResponse?, after seconds: Int64, asking lines: [String] = [],
         mode: CacheMode = .standard, method: HTTPMethod = .get, policy: [UInt8] = [1]
     ) throws -> String {
-        let rules = ReuseRules(mode: mode, policy: policy, now: later(seconds))
+        let rules = ReuseRules(
+            mode: mode, policy: policy, now: later(seconds), keepsPlainHTTP: false)
         let request = try CachingBench.request(lines, method: method)
         guard rules.looks(request) else { return "send" }
         switch rules.decide(request, kept) {

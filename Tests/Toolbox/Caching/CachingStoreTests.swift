@@ -12,7 +12,7 @@ import Testing
         maximumOctets: 64 << 20, largestBodyOctets: 1 << 20)
 
     /// A store, and what it told.
-    private struct Kept {
+    struct Kept {
         let store: SQLiteResponseStore
         let events = Locked<[StoreEvent]>([])
 

@@ -161,7 +161,8 @@ import Testing
             ["Vary: accept-language", "Date: " + CachingBench.date(-5)], to: english)
         var other = try bench.kept(["Vary: Accept-Language"], to: german)
         (old.number, new.number, other.number) = (3, 2, 1)
-        let rules = ReuseRules(mode: .standard, policy: [1], now: bench.now)
+        let rules = ReuseRules(
+            mode: .standard, policy: [1], now: bench.now, keepsPlainHTTP: false)
         #expect(rules.choose([old, new, other], for: english)?.number == 2)
         #expect(rules.choose([old, new, other], for: german)?.number == 1)
         #expect(rules.choose([old, new, other], for: try CachingBench.request()) == nil)

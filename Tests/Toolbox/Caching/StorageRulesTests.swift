@@ -50,6 +50,13 @@ import Testing
         Case(status: 777, given: ["Cache-Control: max-age=60"], verdict: "status"),
         Case(url: "http://a.test/x", verdict: "unproven"),
         Case(given: ["Content-Length: 1001"], verdict: "too_large"),
+        Case(given: ["Content-Encoding: gzip"], verdict: "kept"),
+        Case(given: ["Content-Encoding: gzip"], asked: ["Range: bytes=0-"], verdict: "undecoded"),
+        Case(given: ["Content-Encoding: identity"], asked: ["Range: bytes=0-"], verdict: "kept"),
+        Case(
+            given: ["Content-Encoding: gzip"],
+            asked: ["Range: bytes=0-", "Accept-Encoding: gzip"], verdict: "kept"),
+        Case(asked: ["Range: bytes=0-"], verdict: "kept"),
     ]
 
     private func verdict(

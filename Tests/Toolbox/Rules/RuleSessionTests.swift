@@ -147,7 +147,8 @@ import Testing
         ]
         let session = try lab.session(rules)
         let task = Task { try await session.data(for: try request()) }
-        #expect(await eventually { rules.calls(of: "slow") == 1 })
+        #expect(
+            await eventually(withinMilliseconds: 60_000) { rules.calls(of: "slow") == 1 })
         task.cancel()
         let error = await #expect(throws: URLError.self) { try await task.value }
         #expect(error?.code == .cancelled)
