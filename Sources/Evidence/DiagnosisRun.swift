@@ -48,11 +48,11 @@ private struct DiagnosisRun {
     private struct Progress {
         var evidence: Evidence
         var open = 0
-        var met: Set<IPAddress> = []
+        var slots = PeerSlots()
+        /// Addresses that are not dialled, with the reason.
+        var declined: [IPAddress: String] = [:]
         var fetchedInClear: Set<IPAddress> = []
         var hasVerifiedPage = false
-        /// Addresses beyond the most that are looked at.
-        var leftOut = 0
     }
 
     init(
@@ -99,9 +99,9 @@ private struct DiagnosisRun {
             // A cancelled run does not wait for what is under way.
             group.cancelAll()
         }
-        if progress.leftOut > 0 {
+        if progress.slots.leftOut > 0 {
             progress.evidence.unfinished.append(
-                "\(progress.leftOut) addresses were not tried, there are too many")
+                "\(progress.slots.leftOut) addresses were not tried, there are too many")
         }
         if Task.isCancelled { progress.evidence.unfinished.append("the run was cancelled") }
         let took = clock.now().milliseconds(since: frame.start)
@@ -171,26 +171,34 @@ private struct DiagnosisRun {
         _ addresses: [IPAddress], of source: EvidenceSource, _ group: inout TaskGroup<Void>,
         _ progress: inout Progress
     ) {
-        for address in addresses where progress.met.insert(address).inserted {
-            if progress.met.count > DiagnosisRun.mostPeers {
-                progress.leftOut += 1
-                continue
-            }
+        // A server is one liar, whether by UDP or by TCP.
+        let label = source.server.map { "\($0)" } ?? source.label
+        let giver: PeerSlots.Giver = source.isSuspect ? .judged(label) : .trusted
+        for address in addresses {
             if let reason = reasonAgainst(address) {
-                take(
-                    .peer(
-                        PeerEvidence(
-                            address: address, port: options.securePort,
-                            connection: .notDialled(reason))), &group, &progress)
-                continue
+                decline(address, reason, &progress)
+            } else if progress.slots.take(address, from: giver) {
+                start(meeting(address), &group, &progress)
             }
-            start(meeting(address), &group, &progress)
         }
         guard options.fetches, let first = addresses.first, reasonAgainst(first) == nil,
             progress.fetchedInClear.count < DiagnosisRun.mostPages,
             progress.fetchedInClear.insert(first).inserted
         else { return }
         start(page(source.isSuspect ? .plain : .reference, at: first), &group, &progress)
+    }
+
+    private func decline(
+        _ address: IPAddress, _ reason: String, _ progress: inout Progress
+    ) {
+        guard progress.declined[address] == nil,
+            progress.declined.count < DiagnosisRun.mostDeclined
+        else { return }
+        progress.declined[address] = reason
+        let peer = PeerEvidence(
+            address: address, port: options.securePort, connection: .notDialled(reason))
+        progress.evidence.peers.append(peer)
+        onEvent(.met(peer))
     }
 
     private func reasonAgainst(_ address: IPAddress) -> String? {
@@ -273,8 +281,8 @@ private struct DiagnosisRun {
         return list
     }
 
-    /// Because: a name with more has a content network behind it, and all of it is alike.
-    private static let mostPeers = 16
+    /// Because: what nobody dials costs a line of the report alone, and honest answers have few.
+    private static let mostDeclined = 64
     /// Because: one for each kind of answer; more are alike.
     private static let mostPages = 4
 }
