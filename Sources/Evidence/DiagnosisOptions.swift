@@ -54,6 +54,11 @@ public struct DiagnosisOptions: Sendable {
     public var keepsRaw = false
     /// Connects to loopback addresses alone: for tests.
     public var staysOnLoopback = false
+    /// Whether private and loopback addresses of a public name are dialled that only a source under
+    /// judgement gives. They are no request's target in clear even then.
+    ///
+    /// Off because a lying answer would have this machine knock at hosts of its own network.
+    public var dialsOwnNetwork = false
     /// What certificates are judged at; nil is the system's clock.
     public var moment: WallTime?
 

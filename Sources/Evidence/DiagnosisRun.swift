@@ -83,6 +83,7 @@ private struct DiagnosisRun {
         let now = options.moment ?? SystemWallClock().now()
         var progress = Progress(evidence: Evidence(name: frame.name, now: now))
         progress.evidence.registrableDomain = PublicSuffix.registrableDomain(of: frame.name)
+        progress.evidence.isUnderRegistry = PublicSuffix.registrySuffix(of: frame.name) != nil
         progress.evidence.skipped = skipped
         if options.probe != nil { progress.evidence.expectedProbe = options.probeExpectation }
         let sources = RunSources(options)
@@ -99,6 +100,7 @@ private struct DiagnosisRun {
             // A cancelled run does not wait for what is under way.
             group.cancelAll()
         }
+        noteDeclined(&progress)
         if progress.slots.leftOut > 0 {
             progress.evidence.unfinished.append(
                 "\(progress.slots.leftOut) addresses were not tried, there are too many")
@@ -136,6 +138,11 @@ private struct DiagnosisRun {
             onEvent(.answered(answer))
             follow(answer.statement?.addresses ?? [], of: answer.source, &group, &progress)
         case .race(let race):
+            // The first is what is judged; more are a flood.
+            let isKnown = progress.evidence.races.contains {
+                $0.source == race.source && $0.type == race.type
+            }
+            guard !isKnown else { return }
             progress.evidence.races.append(race)
             onEvent(.raced(race))
             let addresses = race.first.addresses + race.second.addresses
@@ -174,39 +181,57 @@ private struct DiagnosisRun {
         // A server is one liar, whether by UDP or by TCP.
         let label = source.server.map { "\($0)" } ?? source.label
         let giver: PeerSlots.Giver = source.isSuspect ? .judged(label) : .trusted
+        let isPublic = progress.evidence.isUnderRegistry
+        let reason = { (address: IPAddress) in
+            reasonAgainst(address, of: source, isPublic: isPublic)
+        }
         for address in addresses {
-            if let reason = reasonAgainst(address) {
-                decline(address, reason, &progress)
+            if let reason = reason(address) {
+                if progress.declined.count < DiagnosisRun.mostDeclined {
+                    progress.declined[address] = reason
+                }
             } else if progress.slots.take(address, from: giver) {
                 start(meeting(address), &group, &progress)
             }
         }
-        guard options.fetches, let first = addresses.first, reasonAgainst(first) == nil,
+        guard options.fetches, let first = addresses.first, reason(first) == nil,
+            mayHearClearText(first),
             progress.fetchedInClear.count < DiagnosisRun.mostPages,
             progress.fetchedInClear.insert(first).inserted
         else { return }
         start(page(source.isSuspect ? .plain : .reference, at: first), &group, &progress)
     }
 
-    private func decline(
-        _ address: IPAddress, _ reason: String, _ progress: inout Progress
-    ) {
-        guard progress.declined[address] == nil,
-            progress.declined.count < DiagnosisRun.mostDeclined
-        else { return }
-        progress.declined[address] = reason
-        let peer = PeerEvidence(
-            address: address, port: options.securePort, connection: .notDialled(reason))
-        progress.evidence.peers.append(peer)
-        onEvent(.met(peer))
+    /// - Parameter isPublic: whether the name under test is everybody's; one of this network's own may
+    ///   well be on it.
+    private func reasonAgainst(
+        _ address: IPAddress, of source: EvidenceSource, isPublic: Bool
+    ) -> String? {
+        let meaning = AddressMeaning(of: address)
+        if let meaning, !meaning.canBeDialled { return meaning.words }
+        if options.staysOnLoopback {
+            return address.isLoopback ? nil : "this run stays on loopback"
+        }
+        guard let meaning, meaning.isInternal, isPublic, !options.dialsOwnNetwork,
+            source.isSuspect, source.standing != .hosts
+        else { return nil }
+        return "\(meaning.words), and only a source under judgement gives it"
     }
 
-    private func reasonAgainst(_ address: IPAddress) -> String? {
-        if let meaning = AddressMeaning(of: address), !meaning.canBeDialled {
-            return meaning.words
+    /// A request in clear to a host of this network can do something there, whoever gives its address.
+    private func mayHearClearText(_ address: IPAddress) -> Bool {
+        options.staysOnLoopback || AddressMeaning(of: address)?.isInternal != true
+    }
+
+    /// What was never dialled, since nobody gave it who may have it dialled.
+    private func noteDeclined(_ progress: inout Progress) {
+        let met = Set(progress.evidence.peers.map(\.address))
+        for (address, reason) in progress.declined where !met.contains(address) {
+            let peer = PeerEvidence(
+                address: address, port: options.securePort, connection: .notDialled(reason))
+            progress.evidence.peers.append(peer)
+            onEvent(.met(peer))
         }
-        guard options.staysOnLoopback, !address.isLoopback else { return nil }
-        return "this run stays on loopback"
     }
 
     private func meeting(_ address: IPAddress) -> Job {

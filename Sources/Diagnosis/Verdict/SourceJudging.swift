@@ -226,19 +226,30 @@ struct SourceJudging {
             $0.answer.source == source && $0.answer.statement?.isPositive == true
         }
         let proven = own.filter { probe in
-            asked.contains {
-                $0.answer.name == probe.answer.name && !$0.answer.source.isSuspect
-                    && $0.answer.statement?.isNegative == true
-            }
+            mayCount(probe)
+                && asked.contains {
+                    $0.answer.name == probe.answer.name && !$0.answer.source.isSuspect
+                        && $0.answer.statement?.isNegative == true
+                }
         }
         if let first = proven.first { return [rewritten(first, .certain)] }
         // Without a measure: no public suffix answers for every name under it, at lengths of all kinds.
         let isMeasured = asked.contains {
             !$0.answer.source.isSuspect && $0.answer.statement != nil
         }
-        let wild = own.filter { $0.parent == .publicSuffix }
+        let wild = own.filter { isUnderRegistry($0) }
         guard !isMeasured, wild.count > 1, let first = wild.first else { return [] }
         return [rewritten(first, .likely)]
+    }
+
+    /// A zone that is a network's own may hold a wildcard, and the public tree denies all of it: only
+    /// where a trusted source knows the name does its denial of another one there say something.
+    private func mayCount(_ probe: RandomNameEvidence) -> Bool {
+        isUnderRegistry(probe) || weighing.isTrustedPositive
+    }
+
+    private func isUnderRegistry(_ probe: RandomNameEvidence) -> Bool {
+        probe.parent == .publicSuffix && weighing.evidence.isUnderRegistry
     }
 
     private func rewritten(_ probe: RandomNameEvidence, _ confidence: Confidence) -> Part {

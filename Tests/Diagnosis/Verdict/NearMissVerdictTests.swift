@@ -58,4 +58,86 @@ import Testing
         scene.refuses("8.8.9.44", .unknownIssuer, issuer: "CN=Somebody Else")
         #expect(scene.hijack?.how == .rewritten)
     }
+
+    // MARK: Names made up
+
+    /// The network knows a name of its own and all beside it; a trusted source denies them.
+    private func ownZone(_ parent: RandomNameEvidence.Parent) -> Scene {
+        var scene = Scene()
+        scene.networkSays("10.0.0.7")
+        scene.denies(scene.doh)
+        scene.random(scene.udp, parent, "qwxz", "10.0.0.9")
+        scene.random(scene.doh, parent, "qwxz")
+        return scene
+    }
+
+    @Test func `a wildcard in a zone that is the network's own rewrites nothing`() {
+        #expect(!ownZone(.name).isHijack)
+        #expect(ownZone(.publicSuffix).hijack?.how == .rewritten)
+        var scene = ownZone(.publicSuffix)
+        scene.evidence.isUnderRegistry = false
+        #expect(!scene.isHijack)
+    }
+
+    // MARK: Races
+
+    @Test func `a server that fails once and answers then forges nothing`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("8.8.9.1")
+        for code in [ResponseCode.serverFailure, .refused] {
+            scene.evidence.races = [
+                RaceEvidence(
+                    source: scene.udp, type: .a, first: Statement(code: code),
+                    second: Statement(addresses: [Scene.address("8.8.9.1")]), millisecondsApart: 5)
+            ]
+            #expect(scene.verdict == .clean)
+        }
+    }
+
+    // MARK: The clock
+
+    /// Everybody gives an address, and a page in clear has a date of years ago.
+    private func dated() -> Scene {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.fetches(
+            .plain,
+            FetchEvidence.Page(
+                status: 200,
+                date: WallTime(secondsSince1970: Scene.now.secondsSince1970 - 90_000_000)))
+        return scene
+    }
+
+    @Test func `a forged date hides no interceptor`() {
+        var scene = dated()
+        scene.refuses("8.8.9.1", .unknownIssuer, issuer: "CN=FG100E,O=Fortinet")
+        #expect(scene.verdict == .tlsIntercepted)
+        scene.evidence.answers.removeAll { $0.source == scene.doh }
+        scene.fails(scene.doh, .untrusted(TrustFailure.Code.expired.label))
+        #expect(scene.verdict == .tlsIntercepted)
+    }
+
+    @Test func `a date that differs is the clock's where certificates are out of date`() {
+        var scene = dated()
+        scene.refuses("8.8.9.1", .expired)
+        #expect(scene.verdict == .inconclusive(missing: [.rightClock]))
+    }
+
+    // MARK: Denials
+
+    @Test func `a network that says nothing does not agree with a denial`() {
+        var scene = Scene()
+        scene.denies(scene.doh)
+        for source in [scene.system, scene.udp, scene.tcp] { scene.fails(source) }
+        #expect(scene.verdict == .inconclusive(missing: [.networkAnswer]))
+        scene.evidence.answers.removeAll { $0.source == scene.udp }
+        scene.denies(scene.udp, .serverFailure)
+        #expect(scene.verdict == .inconclusive(missing: [.networkAnswer]))
+        scene.evidence.answers.removeAll { $0.source == scene.tcp }
+        scene.denies(scene.tcp)
+        #expect(scene.verdict == .clean)
+    }
 }
