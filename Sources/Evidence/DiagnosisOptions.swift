@@ -48,6 +48,8 @@ public struct DiagnosisOptions: Sendable {
     public var otherServerName: HostName?
     /// How long the run may take in all.
     public var patience = DiagnosisOptions.defaultPatience
+    /// When the run must be over, where ``patience`` began before it: for finding its resolvers.
+    package var deadline: Monotonic?
     /// How long to listen for a second answer after the first.
     public var listening = Duration.milliseconds(DiagnosisOptions.listeningMilliseconds)
     /// Whether messages are kept as they came.

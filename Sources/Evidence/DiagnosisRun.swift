@@ -71,7 +71,8 @@ private struct DiagnosisRun {
         found = stream
         self.continuation = continuation
         let start = clock.now()
-        let patience = max(options.patience.wholeMilliseconds, 0)
+        let own = max(options.patience.wholeMilliseconds, 0)
+        let patience = options.deadline.map { max($0.millisecondsLeft(from: start), 0) } ?? own
         frame = RunFrame(
             name: name, options: options, start: start,
             answersEnd: start.adding(milliseconds: patience / 10 * 6),

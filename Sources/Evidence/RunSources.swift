@@ -174,8 +174,8 @@ enum RandomNames {
         }
     }
 
-    /// The suffix of a registry; where no list says, the last label. A company's suffix (`github.io`) may
-    /// well answer for every name.
+    /// The suffix of a registry; where no list says, the last label. A company's suffix (`github.io`)
+    /// may well answer for every name.
     private static func suffix(of name: HostName) -> String {
         PublicSuffix.registrySuffix(of: name)?.text ?? name.labels.last.map { String($0) }
             ?? name.text

@@ -91,12 +91,11 @@ struct DiagnoseRequest {
         options.trust = try arguments.trustPolicy(configuration.trust, console)
         // Before anybody is asked, a resolver's own address included.
         if let htmlFile { try DiagnosePage.checkWritable(htmlFile) }
-        // One patience for both: what finding resolvers takes, the run has no more.
-        let clock = SystemMonotonicClock()
-        let end = clock.now().adding(milliseconds: options.patience.wholeMilliseconds)
+        // One deadline for both: what finding resolvers takes, the run has no more.
+        options.deadline = SystemMonotonicClock().now().adding(
+            milliseconds: options.patience.wholeMilliseconds)
         let makers = DiagnoseResolvers(arguments, configuration, console)
         try await makers.apply(to: &options)
-        options.patience = .milliseconds(end.millisecondsLeft(from: clock.now()))
         self.options = options
     }
 

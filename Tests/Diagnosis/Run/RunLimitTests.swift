@@ -38,6 +38,19 @@ import Testing
         #expect(diagnosis.verdict == .inconclusive(missing: [.trustedAnswer, .networkAnswer]))
     }
 
+    @Test func `a deadline that began before the run ends it, whatever its own patience`()
+        async throws
+    {
+        let lab = try DiagnosisLab()
+        try lab.network.behave(.dead)
+        let diagnosis = try await lab.diagnosed {
+            $0.patience = .seconds(3_600)
+            $0.deadline = SystemMonotonicClock().now().adding(milliseconds: 2_000)
+        }
+        #expect(diagnosis.evidence.tookMilliseconds < 3_600_000)
+        #expect(diagnosis.evidence.answers.contains { $0.statement == nil })
+    }
+
     @Test func `a handshake that never ends ends with the run`() async throws {
         let lab = try DiagnosisLab(fault: .stallsHandshake)
         let diagnosis = try await lab.diagnosed { $0.patience = .seconds(3) }
