@@ -3,7 +3,6 @@ internal import HTTPDNSDiagnosis
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
-internal import HTTPDNSPublicSuffix
 internal import HTTPDNSSystem
 internal import HTTPDNSWire
 
@@ -83,8 +82,4 @@ enum BesidesJobs {
 extension RandomNames {
     /// A well-known host of nobody who is under test. Source: RFC 6761 §6.5 sets it aside.
     static let otherServer: HostName = (try? HostName("www.example.com")) ?? .root
-
-    static func registrable(_ name: HostName) -> HostName {
-        PublicSuffix.registrableDomain(of: name) ?? name
-    }
 }

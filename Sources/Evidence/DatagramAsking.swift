@@ -7,7 +7,7 @@ struct DatagramAsking {
     /// What came of one question.
     enum Reply: Sendable {
         case first([UInt8])
-        /// One more, so many milliseconds after the first.
+        /// One more, so many milliseconds after the first, to a question that was sent once.
         case further([UInt8], millisecondsApart: Int64)
         /// The network's word.
         case failed(String)
@@ -25,6 +25,8 @@ struct DatagramAsking {
         var tries = 1
         var sentAt: Monotonic
         var firstAt: Monotonic?
+        /// The question went out more than once, so that two answers to it are no wonder.
+        var isRepeated = false
         var isOver = false
     }
 
@@ -97,7 +99,12 @@ struct DatagramAsking {
                     tell(place, .further(octets, millisecondsApart: apart))
                 } else {
                     line.firstAt = now
+                    line.isOver = line.isRepeated
                     tell(place, .first(octets))
+                    guard !line.isOver else {
+                        lines[place] = line
+                        return
+                    }
                 }
             }
         }
@@ -111,6 +118,7 @@ struct DatagramAsking {
             (try? line.socket.send(plainer.octets)) != nil
         else { return false }
         line.question = plainer
+        line.isRepeated = true
         line.sentAt = now
         return true
     }
@@ -122,6 +130,7 @@ struct DatagramAsking {
             line.isOver = now.milliseconds(since: first) >= listeningMilliseconds
         } else if now.milliseconds(since: line.sentAt) >= DatagramAsking.retryMilliseconds {
             line.tries += 1
+            line.isRepeated = true
             line.sentAt = now
             // What a full queue swallows, the next try sends.
             try? line.socket.send(line.question.octets)

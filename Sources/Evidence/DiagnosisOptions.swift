@@ -48,12 +48,19 @@ public struct DiagnosisOptions: Sendable {
     public var otherServerName: HostName?
     /// How long the run may take in all.
     public var patience = DiagnosisOptions.defaultPatience
+    /// When the run must be over, where ``patience`` began before it: for finding its resolvers.
+    package var deadline: Monotonic?
     /// How long to listen for a second answer after the first.
     public var listening = Duration.milliseconds(DiagnosisOptions.listeningMilliseconds)
     /// Whether messages are kept as they came.
     public var keepsRaw = false
     /// Connects to loopback addresses alone: for tests.
     public var staysOnLoopback = false
+    /// Whether private and loopback addresses of a public name are dialled that only a source under
+    /// judgement gives. They are no request's target in clear even then.
+    ///
+    /// Off because a lying answer would have this machine knock at hosts of its own network.
+    public var dialsOwnNetwork = false
     /// What certificates are judged at; nil is the system's clock.
     public var moment: WallTime?
 

@@ -48,11 +48,11 @@ private struct DiagnosisRun {
     private struct Progress {
         var evidence: Evidence
         var open = 0
-        var met: Set<IPAddress> = []
+        var slots = PeerSlots()
+        /// Addresses that are not dialled, with the reason.
+        var declined: [IPAddress: String] = [:]
         var fetchedInClear: Set<IPAddress> = []
         var hasVerifiedPage = false
-        /// Addresses beyond the most that are looked at.
-        var leftOut = 0
     }
 
     init(
@@ -71,7 +71,8 @@ private struct DiagnosisRun {
         found = stream
         self.continuation = continuation
         let start = clock.now()
-        let patience = max(options.patience.wholeMilliseconds, 0)
+        let own = max(options.patience.wholeMilliseconds, 0)
+        let patience = options.deadline.map { max($0.millisecondsLeft(from: start), 0) } ?? own
         frame = RunFrame(
             name: name, options: options, start: start,
             answersEnd: start.adding(milliseconds: patience / 10 * 6),
@@ -83,6 +84,7 @@ private struct DiagnosisRun {
         let now = options.moment ?? SystemWallClock().now()
         var progress = Progress(evidence: Evidence(name: frame.name, now: now))
         progress.evidence.registrableDomain = PublicSuffix.registrableDomain(of: frame.name)
+        progress.evidence.isUnderRegistry = PublicSuffix.registrySuffix(of: frame.name) != nil
         progress.evidence.skipped = skipped
         if options.probe != nil { progress.evidence.expectedProbe = options.probeExpectation }
         let sources = RunSources(options)
@@ -99,9 +101,10 @@ private struct DiagnosisRun {
             // A cancelled run does not wait for what is under way.
             group.cancelAll()
         }
-        if progress.leftOut > 0 {
+        noteDeclined(&progress)
+        if progress.slots.leftOut > 0 {
             progress.evidence.unfinished.append(
-                "\(progress.leftOut) addresses were not tried, there are too many")
+                "\(progress.slots.leftOut) addresses were not tried, there are too many")
         }
         if Task.isCancelled { progress.evidence.unfinished.append("the run was cancelled") }
         let took = clock.now().milliseconds(since: frame.start)
@@ -136,6 +139,11 @@ private struct DiagnosisRun {
             onEvent(.answered(answer))
             follow(answer.statement?.addresses ?? [], of: answer.source, &group, &progress)
         case .race(let race):
+            // The first is what is judged; more are a flood.
+            let isKnown = progress.evidence.races.contains {
+                $0.source == race.source && $0.type == race.type
+            }
+            guard !isKnown else { return }
             progress.evidence.races.append(race)
             onEvent(.raced(race))
             let addresses = race.first.addresses + race.second.addresses
@@ -171,34 +179,60 @@ private struct DiagnosisRun {
         _ addresses: [IPAddress], of source: EvidenceSource, _ group: inout TaskGroup<Void>,
         _ progress: inout Progress
     ) {
-        for address in addresses where progress.met.insert(address).inserted {
-            if progress.met.count > DiagnosisRun.mostPeers {
-                progress.leftOut += 1
-                continue
-            }
-            if let reason = reasonAgainst(address) {
-                take(
-                    .peer(
-                        PeerEvidence(
-                            address: address, port: options.securePort,
-                            connection: .notDialled(reason))), &group, &progress)
-                continue
-            }
-            start(meeting(address), &group, &progress)
+        // A server is one liar, whether by UDP or by TCP.
+        let label = source.server.map { "\($0)" } ?? source.label
+        let giver: PeerSlots.Giver = source.isSuspect ? .judged(label) : .trusted
+        let isPublic = progress.evidence.isUnderRegistry
+        let reason = { (address: IPAddress) in
+            reasonAgainst(address, of: source, isPublic: isPublic)
         }
-        guard options.fetches, let first = addresses.first, reasonAgainst(first) == nil,
+        for address in addresses {
+            if let reason = reason(address) {
+                if progress.declined.count < DiagnosisRun.mostDeclined {
+                    progress.declined[address] = reason
+                }
+            } else if progress.slots.take(address, from: giver) {
+                start(meeting(address), &group, &progress)
+            }
+        }
+        guard options.fetches, let first = addresses.first, reason(first) == nil,
+            mayHearClearText(first),
             progress.fetchedInClear.count < DiagnosisRun.mostPages,
             progress.fetchedInClear.insert(first).inserted
         else { return }
         start(page(source.isSuspect ? .plain : .reference, at: first), &group, &progress)
     }
 
-    private func reasonAgainst(_ address: IPAddress) -> String? {
-        if let meaning = AddressMeaning(of: address), !meaning.canBeDialled {
-            return meaning.words
+    /// - Parameter isPublic: whether the name under test is everybody's; one of this network's own may
+    ///   well be on it.
+    private func reasonAgainst(
+        _ address: IPAddress, of source: EvidenceSource, isPublic: Bool
+    ) -> String? {
+        let meaning = AddressMeaning(of: address)
+        if let meaning, !meaning.canBeDialled { return meaning.words }
+        if options.staysOnLoopback {
+            return address.isLoopback ? nil : "this run stays on loopback"
         }
-        guard options.staysOnLoopback, !address.isLoopback else { return nil }
-        return "this run stays on loopback"
+        guard let meaning, meaning.isInternal, isPublic, !options.dialsOwnNetwork,
+            source.isSuspect, source.standing != .hosts
+        else { return nil }
+        return "\(meaning.words), and only a source under judgement gives it"
+    }
+
+    /// A request in clear to a host of this network can do something there, whoever gives its address.
+    private func mayHearClearText(_ address: IPAddress) -> Bool {
+        options.staysOnLoopback || AddressMeaning(of: address)?.isInternal != true
+    }
+
+    /// What was never dialled, since nobody gave it who may have it dialled.
+    private func noteDeclined(_ progress: inout Progress) {
+        let met = Set(progress.evidence.peers.map(\.address))
+        for (address, reason) in progress.declined where !met.contains(address) {
+            let peer = PeerEvidence(
+                address: address, port: options.securePort, connection: .notDialled(reason))
+            progress.evidence.peers.append(peer)
+            onEvent(.met(peer))
+        }
     }
 
     private func meeting(_ address: IPAddress) -> Job {
@@ -273,8 +307,8 @@ private struct DiagnosisRun {
         return list
     }
 
-    /// Because: a name with more has a content network behind it, and all of it is alike.
-    private static let mostPeers = 16
+    /// Because: what nobody dials costs a line of the report alone, and honest answers have few.
+    private static let mostDeclined = 64
     /// Because: one for each kind of answer; more are alike.
     private static let mostPages = 4
 }

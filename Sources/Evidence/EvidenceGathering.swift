@@ -225,6 +225,8 @@ struct SourceAsking: Sendable {
             guard let first = firsts[place], let second = answer.statement,
                 SourceAsking.differs(first, second)
             else { return }
+            // One is enough: who sends a thousand more is not listened to.
+            firsts[place] = nil
             frame.tell(
                 .race(
                     RaceEvidence(

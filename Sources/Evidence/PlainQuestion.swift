@@ -86,9 +86,12 @@ extension Statement {
     init(_ testimony: Testimony) {
         let answer = LookupAnswer(testimony: testimony, ttlSeconds: 0, isCached: false)
         let lives = testimony.answers.map(\.ttlSeconds)
+        // A bad address must not hide behind a good one that is said 64 times.
+        var seen: Set<IPAddress> = []
+        let addresses = answer.addresses.filter { seen.insert($0).inserted }
         self.init(
             code: testimony.code,
-            addresses: Array(answer.addresses.prefix(Statement.mostAddresses)),
+            addresses: Array(addresses.prefix(Statement.mostAddresses)),
             aliases: Array(answer.aliases.prefix(Statement.mostAliases)),
             ttlSeconds: testimony.excessiveTTLSeconds ?? lives.min()
                 ?? testimony.negativeTTLSeconds,

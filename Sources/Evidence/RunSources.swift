@@ -3,6 +3,7 @@ internal import HTTPDNSDiagnosis
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
+internal import HTTPDNSPublicSuffix
 internal import HTTPDNSSystem
 internal import HTTPDNSTransport
 internal import HTTPDNSWire
@@ -173,11 +174,11 @@ enum RandomNames {
         }
     }
 
-    /// What the name stands under, if it were registered with its last two labels where no list says.
+    /// The suffix of a registry; where no list says, the last label. A company's suffix (`github.io`)
+    /// may well answer for every name.
     private static func suffix(of name: HostName) -> String {
-        let domain = RandomNames.registrable(name)
-        return domain.labels.count > 1
-            ? domain.labels.dropFirst().joined(separator: ".") : domain.text
+        PublicSuffix.registrySuffix(of: name)?.text ?? name.labels.last.map { String($0) }
+            ?? name.text
     }
 
     private static func label(_ length: Int) -> String {

@@ -14,6 +14,20 @@ public enum PublicSuffix {
         return psl_is_public_suffix(list, name.text) == 1
     }
 
+    /// The longest public suffix of a name among those that registries run (`io` for `me.github.io`,
+    /// whose own suffix is a company's); nil where the list knows none, as for `printer.lan`.
+    package static func registrySuffix(of name: HostName) -> HostName? {
+        guard let list = psl_builtin() else { return nil }
+        let labels = name.labels
+        for count in labels.indices {
+            let text = labels[count...].joined(separator: ".")
+            if psl_is_public_suffix2(list, text, PSL_TYPE_ICANN | PSL_TYPE_NO_STAR_RULE) == 1 {
+                return try? HostName(text)
+            }
+        }
+        return nil
+    }
+
     /// The suffix and one label before it: `example.co.uk` for `www.example.co.uk`; nil when the
     /// name is itself a public suffix.
     public static func registrableDomain(of name: HostName) -> HostName? {

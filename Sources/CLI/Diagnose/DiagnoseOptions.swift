@@ -42,6 +42,8 @@ extension OptionRule {
         "connect-only", "send no HTTP request: addresses and handshakes alone")
     static let html = OptionRule("html", value: "FILE", "write a page to show to people")
     static let raw = OptionRule("raw", "keep messages and certificates as they came")
+    static let dialPrivate = OptionRule(
+        "dial-private", "connect to private addresses, too, that no trusted resolver gives")
     static let onLoopback = OptionRule(
         "stay-on-loopback", "connect to no address but 127.0.0.0/8 and ::1: for tests")
 }
@@ -58,7 +60,8 @@ struct DiagnoseRequest {
         .judgedResolver, .trusted, .nameserver, .noSystem, .hosts, .cacert, .bootstrap, .account,
         .secretEnv, .keyEnv, .endpoint, .method, .tlsPort, .httpPort, .probe, .probeStatus,
         .probeBody, .darkAddress, .identify, .whoami, .nat64, .otherName, .connectOnly, .at,
-        .html, .raw, .json, .timeout, .verbose, .config, .onLoopback,
+        .html, .raw, .json, .timeout, .verbose, .config, .dialPrivate,
+        .onLoopback,
     ]
 
     /// - Throws: ``CommandFault``.
@@ -88,6 +91,9 @@ struct DiagnoseRequest {
         options.trust = try arguments.trustPolicy(configuration.trust, console)
         // Before anybody is asked, a resolver's own address included.
         if let htmlFile { try DiagnosePage.checkWritable(htmlFile) }
+        // One deadline for both: what finding resolvers takes, the run has no more.
+        options.deadline = SystemMonotonicClock().now().adding(
+            milliseconds: options.patience.wholeMilliseconds)
         let makers = DiagnoseResolvers(arguments, configuration, console)
         try await makers.apply(to: &options)
         self.options = options
@@ -131,6 +137,7 @@ struct DiagnoseRequest {
         options.findsTranslators = arguments.has(.nat64)
         options.fetches = !arguments.has(.connectOnly)
         options.keepsRaw = arguments.has(.raw)
+        options.dialsOwnNetwork = arguments.has(.dialPrivate)
         options.staysOnLoopback = arguments.has(.onLoopback)
         options.moment = try arguments.moment()
         if let patience = try arguments.duration(.timeout) { options.patience = patience }

@@ -7,6 +7,9 @@ public struct Evidence: Sendable, Hashable {
     public var name: HostName
     /// Under which it is registered (`example.co.uk` for `www.example.co.uk`); nil when unknown.
     public var registrableDomain: HostName?
+    /// Whether the name ends in a suffix that registries run; one that ends in another (`.lan`, `.corp`)
+    /// is a network's own, which may answer for every name there.
+    public var isUnderRegistry = true
     /// What this machine holds for the time.
     public var now: WallTime
     /// Every source that was to be asked.

@@ -49,6 +49,14 @@ extension AddressMeaning {
         }
     }
 
+    /// Whether what is there is this machine's or its network's own, and no public server.
+    public var isInternal: Bool {
+        switch self {
+        case .loopback, .ownNetwork: true
+        case .null, .proxy, .sinkhole, .impossible: false
+        }
+    }
+
     /// For a sentence: "… is" this.
     public var words: String {
         switch self {

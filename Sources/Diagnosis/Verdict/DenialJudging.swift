@@ -90,6 +90,10 @@ struct RaceJudging {
 
     /// Nil: they say nothing against the source.
     var part: SourceJudging.Part? {
+        // A server that fails once and then answers is under load, or behind others that differ.
+        guard [race.first, race.second].allSatisfy({ $0.isPositive || $0.isNegative }) else {
+            return nil
+        }
         let first = weight(race.first)
         let second = weight(race.second)
         guard first != second else { return nil }
@@ -114,7 +118,7 @@ struct RaceJudging {
     private func weight(_ statement: Statement) -> Weight {
         let measure = weighing.trusted[race.type]
         guard statement.isPositive else {
-            guard statement.isNegative, let measure else { return .unknown }
+            guard let measure else { return .unknown }
             return measure.isPositive ? .false : .true
         }
         let known = Set(measure?.addresses ?? [])

@@ -53,16 +53,17 @@ struct Judging {
         let weighing = Weighing(evidence)
         self.weighing = weighing
         sources = evidence.sources.map { SourceJudging(weighing: weighing, source: $0).judgement }
+        var givers: [IPAddress: [String]] = [:]
+        for answer in evidence.answers {
+            for address in answer.statement?.addresses ?? []
+            where givers[address]?.contains(answer.source.label) != true {
+                givers[address, default: []].append(answer.source.label)
+            }
+        }
         addresses = weighing.addresses.map { address in
-            let givers = evidence.answers.filter {
-                $0.statement?.addresses.contains(address) == true
-            }
-            var labels: [String] = []
-            for giver in givers where !labels.contains(giver.source.label) {
-                labels.append(giver.source.label)
-            }
-            return AddressJudgement(
-                address: address, standing: weighing.standing(of: address), givenBy: labels)
+            AddressJudgement(
+                address: address, standing: weighing.standing(of: address),
+                givenBy: givers[address] ?? [])
         }
     }
 
@@ -182,21 +183,21 @@ struct Judging {
 
     // MARK: No fault
 
-    /// All that answered say the same thing, or what they say proves itself.
+    /// All deny the name, the network, too: a silent one agrees with nobody.
     private var agreement: Ruling? {
-        let suspects = evidence.answers.filter { $0.source.isSuspect && $0.statement != nil }
-        if weighing.isDenied || weighing.trusted[.a]?.isNegative == true {
-            guard !weighing.isTrustedPositive,
-                !suspects.contains(where: {
-                    $0.statement?.isPositive == true
-                })
-            else { return nil }
-            let said = weighing.isDenied ? "the name does not exist" : "the name has no address"
-            return Ruling(
-                .clean, .certain,
-                [Finding("denied_by_all", "\(said): trusted sources say so, and nobody differs")])
+        guard weighing.isDenied || weighing.trusted[.a]?.isNegative == true,
+            !weighing.isTrustedPositive
+        else { return nil }
+        let said = evidence.answers.filter { $0.source.isSuspect }
+        let deniers = said.filter {
+            $0.source.standing != .hosts && $0.statement?.isNegative == true
         }
-        return nil
+        guard !deniers.isEmpty, !said.contains(where: { $0.statement?.isPositive == true })
+        else { return nil }
+        let what = weighing.isDenied ? "the name does not exist" : "the name has no address"
+        return Ruling(
+            .clean, .certain,
+            [Finding("denied_by_all", "\(what): trusted sources say so, and nobody differs")])
     }
 
     private var unsettled: Ruling {

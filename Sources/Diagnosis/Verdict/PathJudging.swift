@@ -141,17 +141,19 @@ struct ClockJudging {
             $0.contains(TrustFailure.Code.expired.label)
                 || $0.contains(TrustFailure.Code.notYetValid.label)
         }.count
-        if let skew, !failures.isEmpty || dated > 0, skew.magnitude > ClockJudging.muchSeconds {
+        // A date is anybody's to forge: it only says why certificates are out of date, when all are.
+        guard early + late == failures.count, early + late + dated > 0 else { return nil }
+        if let skew, skew.magnitude > ClockJudging.muchSeconds {
             return Finding(
                 "clock_is_wrong",
                 "this machine's clock is \(ClockJudging.words(skew))")
         }
-        if early > 0, early == failures.count {
+        if early > 0, late == 0 {
             return Finding(
                 "nothing_valid_yet", "every certificate begins later than this machine's clock says"
             )
         }
-        guard dated > 0, late + early == failures.count else { return nil }
+        guard dated > 0 else { return nil }
         return Finding(
             "nothing_valid",
             "certificates of unrelated servers are all out of date by this machine's clock")

@@ -6,9 +6,11 @@ internal import HTTPDNSWire
 ///
 /// Rules:
 /// 1. An address that proves the name is the name's, whoever gives it and whatever others give.
-/// 2. An address that proves something else is a lie only if another address proves the name, or no
-///    public host can have it.
+/// 2. An address that proves something else is a lie only if a right one of its type proves the name,
+///    or no public host can have it. Where the right ones of its type show the same issuer, somebody is
+///    on the path, whatever address was given.
 /// 3. A name that is denied is a lie only if a trusted source knows it.
+/// 4. Nobody is honest while an address of his was not tried that no trusted source gives.
 struct SourceJudging {
     let weighing: Weighing
     let source: EvidenceSource
@@ -84,7 +86,7 @@ struct SourceJudging {
         let strangers = standings.filter { !known.contains($0.0) && !weighing.isTranslated($0.0) }
         if let lie = lie(strangers, statement, measure) { return lie }
         if strangers.count < standings.count || standings.contains(where: { $0.1 == .proven }) {
-            return .honest
+            return untried(strangers, statement) ?? .honest
         }
         if let special = special(statement.addresses, measure) { return special }
         if let dead = dead(strangers, statement, measure) { return dead }
@@ -95,20 +97,48 @@ struct SourceJudging {
                     + "proves \(weighing.evidence.name)"))
     }
 
+    /// Good addresses may stand before a bad one that nobody got round to.
+    private func untried(
+        _ strangers: [(IPAddress, AddressJudgement.Standing)], _ statement: Statement
+    ) -> Part? {
+        let open = strangers.filter { $0.1 == .untried }.map(\.0)
+        guard !open.isEmpty else { return nil }
+        return .unproven(
+            Finding(
+                "address_untried",
+                "\(source.label) gives \(open.listed), too, which no trusted source gives and "
+                    + "nobody tried"))
+    }
+
+    /// Whether somebody else at an address must be there by the source's word, not by the path's doing.
+    private func isByWord(_ impostor: IPAddress, _ measure: Statement?) -> Bool {
+        let right = measure?.addresses ?? []
+        let isProven =
+            right.isEmpty
+            ? measure != nil || weighing.hasProof(of: impostor.family)
+            : right.contains { weighing.standing(of: $0) == .proven }
+        guard isProven else { return false }
+        guard let issuer = weighing.issuer(at: impostor) else { return true }
+        return !weighing.trustedAddresses.contains {
+            weighing.standing(of: $0) == .impostor && weighing.issuer(at: $0) == issuer
+        }
+    }
+
     /// Addresses that prove something else, while another one proves the name.
     private func lie(
         _ strangers: [(IPAddress, AddressJudgement.Standing)], _ statement: Statement,
         _ measure: Statement?
     ) -> Part? {
         guard weighing.hasProof else { return nil }
-        if let impostor = strangers.first(where: { $0.1 == .impostor }) {
-            let isOwn = AddressMeaning(of: impostor.0) == .ownNetwork
+        let impostor = strangers.first { $0.1 == .impostor && isByWord($0.0, measure) }?.0
+        if let impostor {
+            let isOwn = AddressMeaning(of: impostor) == .ownNetwork
             return .lies(
-                kind(impostor.0, statement, measure), isOwn ? .likely : .certain,
+                kind(impostor, statement, measure), isOwn ? .likely : .certain,
                 Finding(
                     "address_of_another",
                     "\(source.label) gives \(statement.addresses.listed); "
-                        + weighing.whoAnswers(at: impostor.0)))
+                        + weighing.whoAnswers(at: impostor)))
         }
         let bad = strangers.first { $0.1 == .badCertificate }
         guard let bad, !strangers.contains(where: { $0.1 == .proven }) else { return nil }
@@ -149,7 +179,8 @@ struct SourceJudging {
         return meaning == .loopback && isUsual ? nil : meaning
     }
 
-    /// Addresses where nobody answers, while another one proves the name.
+    /// Addresses where nobody answers, while another one proves the name. Only where the answer looks
+    /// old itself is that a lie: a difference and a silence are no evidence.
     private func dead(
         _ strangers: [(IPAddress, AddressJudgement.Standing)], _ statement: Statement,
         _ measure: Statement?
@@ -163,7 +194,7 @@ struct SourceJudging {
             "\(source.label) gives \(statement.addresses.listed), where nobody answers for "
                 + "\(weighing.evidence.name)")
         let isOld = how(statement, measure, otherwise: .rewritten) == .stale
-        return .lies(.stale, isOld ? .likely : .possible, finding)
+        return isOld ? .lies(.stale, .likely, finding) : .unproven(finding)
     }
 
     /// An old address has a new tenant, who is somebody with a sound certificate of its own; who forges
@@ -195,19 +226,30 @@ struct SourceJudging {
             $0.answer.source == source && $0.answer.statement?.isPositive == true
         }
         let proven = own.filter { probe in
-            asked.contains {
-                $0.answer.name == probe.answer.name && !$0.answer.source.isSuspect
-                    && $0.answer.statement?.isNegative == true
-            }
+            mayCount(probe)
+                && asked.contains {
+                    $0.answer.name == probe.answer.name && !$0.answer.source.isSuspect
+                        && $0.answer.statement?.isNegative == true
+                }
         }
         if let first = proven.first { return [rewritten(first, .certain)] }
         // Without a measure: no public suffix answers for every name under it, at lengths of all kinds.
         let isMeasured = asked.contains {
             !$0.answer.source.isSuspect && $0.answer.statement != nil
         }
-        let wild = own.filter { $0.parent == .publicSuffix }
+        let wild = own.filter { isUnderRegistry($0) }
         guard !isMeasured, wild.count > 1, let first = wild.first else { return [] }
         return [rewritten(first, .likely)]
+    }
+
+    /// A zone that is a network's own may hold a wildcard, and the public tree denies all of it: only
+    /// where a trusted source knows the name does its denial of another one there say something.
+    private func mayCount(_ probe: RandomNameEvidence) -> Bool {
+        isUnderRegistry(probe) || weighing.isTrustedPositive
+    }
+
+    private func isUnderRegistry(_ probe: RandomNameEvidence) -> Bool {
+        probe.parent == .publicSuffix && weighing.evidence.isUnderRegistry
     }
 
     private func rewritten(_ probe: RandomNameEvidence, _ confidence: Confidence) -> Part {

@@ -15,6 +15,7 @@ struct Weighing {
     let addresses: [IPAddress]
     /// What trusted sources say, all of them together, for each type that any of them answered.
     let trusted: [RecordType: Statement]
+    private var provenFamilies: Set<IPAddress.Family> = []
 
     init(_ evidence: Evidence) {
         self.evidence = evidence
@@ -29,6 +30,8 @@ struct Weighing {
         }
         self.addresses = addresses
         trusted = Weighing.gathered(evidence.answers.filter { !$0.source.isSuspect })
+        provenFamilies = Set(
+            addresses.filter { standing(of: $0) == .proven }.map(\.family))
     }
 
     /// Several trusted sources speak as one: what any of them gives, is given.
@@ -65,7 +68,10 @@ struct Weighing {
     }
 
     /// Whether some address proves the name: then one that does not is somebody else's.
-    var hasProof: Bool { addresses.contains { standing(of: $0) == .proven } }
+    var hasProof: Bool { !provenFamilies.isEmpty }
+
+    /// The same for one family: who looks into connections may do so for one alone.
+    func hasProof(of family: IPAddress.Family) -> Bool { provenFamilies.contains(family) }
 
     func standing(of address: IPAddress) -> AddressJudgement.Standing {
         if AddressMeaning(of: address)?.canBeDialled == false { return .impossible }
@@ -118,6 +124,11 @@ struct Weighing {
     func failure(at address: IPAddress) -> TrustFailure? {
         guard case .untrusted(let failure) = peers[address]?.real else { return nil }
         return failure
+    }
+
+    /// Who made the certificate that was refused at an address.
+    func issuer(at address: IPAddress) -> String? {
+        failure(at: address)?.facts.chain.first?.issuer
     }
 
     /// What somebody else's certificate says of itself, for a sentence.

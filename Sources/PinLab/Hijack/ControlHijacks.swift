@@ -70,7 +70,7 @@ extension HijackScenario {
 
     private static var offline: HijackScenario {
         // That servers on this machine are silent says little of its network.
-        var finding = HijackFinding(.inconclusive)
+        var finding = HijackFinding(.inconclusive, ["trusted_answer", "network_answer"])
         finding.alternatives = [.offline]
         return HijackScenario(
             "offline", .none,

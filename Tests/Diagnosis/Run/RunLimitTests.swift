@@ -38,6 +38,19 @@ import Testing
         #expect(diagnosis.verdict == .inconclusive(missing: [.trustedAnswer, .networkAnswer]))
     }
 
+    @Test func `a deadline that began before the run ends it, whatever its own patience`()
+        async throws
+    {
+        let lab = try DiagnosisLab()
+        try lab.network.behave(.dead)
+        let diagnosis = try await lab.diagnosed {
+            $0.patience = .seconds(3_600)
+            $0.deadline = SystemMonotonicClock().now().adding(milliseconds: 2_000)
+        }
+        #expect(diagnosis.evidence.tookMilliseconds < 3_600_000)
+        #expect(diagnosis.evidence.answers.contains { $0.statement == nil })
+    }
+
     @Test func `a handshake that never ends ends with the run`() async throws {
         let lab = try DiagnosisLab(fault: .stallsHandshake)
         let diagnosis = try await lab.diagnosed { $0.patience = .seconds(3) }
@@ -77,6 +90,40 @@ import Testing
             }
         }
         #expect(diagnosis.how != nil)
+    }
+
+    @Test func `a liar that answers first, and much, leaves the trusted addresses their slots`()
+        async throws
+    {
+        let many = [DiagnosisLab.wrong] + (120..<140).map { LabAddress.ipv4(host: $0) }
+        let lab = try DiagnosisLab { question, truth in
+            question.text == DiagnosisLab.host && question.type == .a
+                ? question.answer(many) : truth
+        }
+        try lab.trusted.behave(.slow(milliseconds: 1_000))
+        let diagnosis = try await lab.diagnosed()
+        #expect(diagnosis.how == .rewritten)
+        let right = diagnosis.judgement.addresses.first { $0.address == DiagnosisLab.right }
+        #expect(right?.standing == .proven)
+        #expect(diagnosis.evidence.peers.count == PeerSlots.mostOfOne + 1)
+        #expect(diagnosis.evidence.unfinished.contains { $0.hasPrefix("5 addresses") })
+    }
+
+    @Test func `a slot is for one address once, and what was left out may come from another`() {
+        var slots = PeerSlots()
+        let all = (1...60).map { LabAddress.ipv4(host: UInt8($0)) }
+        var taken: [PeerSlots.Giver: Int] = [:]
+        for giver in [PeerSlots.Giver.judged("liar"), .trusted, .judged("another")] {
+            for address in all where slots.take(address, from: giver) {
+                taken[giver, default: 0] += 1
+            }
+        }
+        #expect(taken[.judged("liar")] == PeerSlots.mostOfOne)
+        #expect(taken[.trusted] == PeerSlots.mostTrusted)
+        #expect(taken[.judged("another")] == PeerSlots.mostJudged - PeerSlots.mostOfOne)
+        #expect(slots.leftOut == 60 - PeerSlots.mostJudged - PeerSlots.mostTrusted)
+        let isLate = slots.take(all[59], from: .judged("a third"))
+        #expect(!isLate)
     }
 
     @Test(arguments: [0, 1, 9, 10, 40, 600])
