@@ -14,7 +14,7 @@ internal import HTTPDNSPlatform
 public final class ForwardProxy: Sendable {
     /// Where it listens.
     public let endpoint: Endpoint
-    private let desk: ProxyDesk
+    let desk: ProxyDesk
     private let end: ProxyEnd
 
     /// Binds the address and begins to serve.

@@ -50,6 +50,10 @@ public struct ForwardProxyLimits: Sendable, Hashable {
     ///
     /// Because: what nginx allows an origin is 60 s; long polls are often of a minute or more.
     public var idle: Duration = .seconds(300)
+    /// How long resolving a tunnel's host, and finding an address that proves its name, may take in all.
+    ///
+    /// Because: a lookup has 5 s, an address that says nothing 8 s, and the next begins beside it.
+    public var routing: Duration = .seconds(15)
     /// How long a tunnel may be silent both ways.
     ///
     /// Because: push channels and shells stand for long without an octet; the system's keep-alive ends

@@ -41,11 +41,18 @@ package struct TLSProbe {
     private let verifier: any PeerVerifier
     /// For the TCP connection, and again for the handshake.
     private let timeoutMilliseconds: Int64
+    private let isWanted: @Sendable () -> Bool
 
-    /// The time-out is for the TCP connection, and again for the handshake.
-    package init(verifier: any PeerVerifier, timeoutMilliseconds: Int64 = 5_000) {
+    /// - Parameters:
+    ///   - timeoutMilliseconds: for the TCP connection, and again for the handshake.
+    ///   - isWanted: asked a few times a second; once it says no, the probe ends as timed out.
+    package init(
+        verifier: any PeerVerifier, timeoutMilliseconds: Int64 = 5_000,
+        isWanted: @escaping @Sendable () -> Bool = { true }
+    ) {
         self.verifier = verifier
         self.timeoutMilliseconds = timeoutMilliseconds
+        self.isWanted = isWanted
     }
 
     /// Connects to `endpoint` and lets the peer prove that it is `host`.
@@ -62,7 +69,7 @@ package struct TLSProbe {
         ERR_clear_error()
         defer { ERR_clear_error() }
         let socket = try Socket(endpoint)
-        try socket.awaitConnection(to: endpoint, deadline: end ?? deadline())
+        try socket.awaitConnection(to: endpoint, patience: patience(end))
         let context = try Context()
         let verdict = Locked<Result<VerifiedPeer, TrustFailure>?>(nil)
         let armed = verifier.arm(sslContext: UnsafeMutableRawPointer(context.raw), for: host) {
@@ -72,7 +79,7 @@ package struct TLSProbe {
         let connection = try Connection(context)
         try connection.prepare(socket, naming: sendsName ? host : nil)
         do throws(Failure) {
-            try connection.shakeHands(socket, endpoint: endpoint, deadline: end ?? deadline())
+            try connection.shakeHands(socket, endpoint: endpoint, patience: patience(end))
         } catch {
             if case .failure(let failure) = verdict.withLock({ $0 }) { throw .untrusted(failure) }
             throw error
@@ -84,20 +91,33 @@ package struct TLSProbe {
         return Success(peer: peer, version: connection.version, cipher: connection.cipher)
     }
 
-    private func deadline() -> Monotonic {
-        SystemMonotonicClock().now().adding(milliseconds: timeoutMilliseconds)
+    private func patience(_ end: Monotonic?) -> Patience {
+        let usual = SystemMonotonicClock().now().adding(milliseconds: timeoutMilliseconds)
+        return Patience(deadline: end ?? usual, isWanted: isWanted)
     }
 }
 
-/// Waits until `descriptor` is ready; false when the deadline passed first.
+/// How long something is waited for.
+private struct Patience {
+    let deadline: Monotonic
+    let isWanted: @Sendable () -> Bool
+
+    /// After how long it is asked again whether anybody waits.
+    ///
+    /// Because: a thread that nobody needs is free again within a blink, for ten calls a second.
+    static let askMilliseconds: Int64 = 100
+}
+
+/// Waits until `descriptor` is ready; false when the deadline passed first, or nobody waits for it.
 ///
 /// Past the deadline nothing is ready: a peer that always has one octet more must not outlast it.
-private func wait(_ descriptor: Int32, forWrite: Bool, until deadline: Monotonic) -> Bool {
+private func wait(_ descriptor: Int32, forWrite: Bool, _ patience: Patience) -> Bool {
     while true {
-        let left = deadline.millisecondsLeft(from: SystemMonotonicClock().now())
-        guard left > 0 else { return false }
+        let left = patience.deadline.millisecondsLeft(from: SystemMonotonicClock().now())
+        guard left > 0, patience.isWanted() else { return false }
+        let slice = min(left, Patience.askMilliseconds)
         // A failure of poll shows itself in the call that follows.
-        if chttpdns_wait(descriptor, forWrite ? 1 : 0, Int32(clamping: left)) != 0 { return true }
+        if chttpdns_wait(descriptor, forWrite ? 1 : 0, Int32(clamping: slice)) != 0 { return true }
     }
 }
 
@@ -118,9 +138,9 @@ private struct Socket: ~Copyable {
     deinit { chttpdns_close(descriptor) }
 
     func awaitConnection(
-        to endpoint: Endpoint, deadline: Monotonic
+        to endpoint: Endpoint, patience: Patience
     ) throws(TLSProbe.Failure) {
-        guard wait(descriptor, forWrite: true, until: deadline) else {
+        guard wait(descriptor, forWrite: true, patience) else {
             throw .timedOut(endpoint, waitingFor: "connection")
         }
         let error = chttpdns_connect_error(descriptor)
@@ -169,7 +189,7 @@ private struct Connection: ~Copyable {
     }
 
     func shakeHands(
-        _ socket: borrowing Socket, endpoint: Endpoint, deadline: Monotonic
+        _ socket: borrowing Socket, endpoint: Endpoint, patience: Patience
     ) throws(TLSProbe.Failure) {
         while true {
             ERR_clear_error()
@@ -183,7 +203,7 @@ private struct Connection: ~Copyable {
                 throw .handshake(endpoint, "unexpected eof: the peer closed the connection")
             default: throw .handshake(endpoint, LastError.text)
             }
-            guard wait(socket.descriptor, forWrite: waitsForWrite, until: deadline) else {
+            guard wait(socket.descriptor, forWrite: waitsForWrite, patience) else {
                 throw .timedOut(endpoint, waitingFor: "TLS handshake")
             }
         }

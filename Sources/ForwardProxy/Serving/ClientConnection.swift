@@ -48,7 +48,11 @@ final class ClientConnection {
     var begunAt = Monotonic.zero
     var deadline: Monotonic
     var isClientEnded = false
+    /// Addresses of the host at hand that have failed.
     var excluded: Set<IPAddress> = []
+    /// The search for its route, and when all of them must have ended.
+    var search: RouteSearch?
+    var routingEnds = Monotonic.zero
     /// What the resolver said of the host at hand.
     var resolution: ResolvedHost?
     private var lingeringOctets = 0
@@ -235,8 +239,7 @@ final class ClientConnection {
             refuse(.slow, now)
         case .exchanging(let turn):
             breakOff(turn, turn.isRequestWhole ? .silent : .slow, now)
-        // The prover keeps its own time.
-        case .routing: break
+        case .routing(let target): routingFailed(target, now)
         case .dialling(let target, let route):
             dialFailed(target, route, "no connection in time", now)
         case .tunnelling(let tunnel): cut(tunnel, "idle", "The tunnel was silent for too long.")
@@ -303,6 +306,7 @@ extension ClientConnection {
     func over(resetting: Bool) {
         guard !isOver else { return }
         isOver = true
+        leaveSearch()
         client.close(resetting: resetting)
         upstream?.close(resetting: resetting)
     }

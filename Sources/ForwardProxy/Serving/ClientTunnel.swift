@@ -30,19 +30,36 @@ extension ClientConnection {
         record.kind = .tunnel
         record.target = target.text
         record.host = target.host
+        routingEnds = now.adding(desk.settings.limits.routing)
         findRoute(target)
     }
 
     private func findRoute(_ target: TunnelTarget) {
         phase = .routing(target)
-        deadline = .distantFuture
+        deadline = routingEnds
         let (turn, desk) = (turn, desk)
-        desk.prover.find(target, excluding: excluded) { desk.tell(turn, .routed($0)) }
+        search = desk.prover.find(target, excluding: excluded) { desk.tell(turn, .routed($0)) }
+    }
+
+    /// The resolver and the addresses have had their time.
+    func routingFailed(_ target: TunnelTarget, _ now: Monotonic) {
+        leaveSearch()
+        record.kind = .refused
+        refuse(
+            Refusal(
+                504, "timed_out", "connection_timeout",
+                "No address of \(target.text) has proved its name in time."), now)
+    }
+
+    func leaveSearch() {
+        search?.leave()
+        search = nil
     }
 
     func routed(
         _ result: Result<ProvenRoute, RouteFailure>, _ target: TunnelTarget, _ now: Monotonic
     ) {
+        search = nil
         switch result {
         case .failure(let failure):
             if case .notProven(let resolution, let failures) = failure {
@@ -79,6 +96,8 @@ extension ClientConnection {
 
     private func note(_ route: ProvenRoute) {
         note(route.failures)
+        // They count among the addresses of this request.
+        excluded.formUnion(route.failures.map(\.endpoint.address))
         resolution = route.resolution
         record.resolver = route.resolution.source.resolver
         record.addresses = route.resolution.addresses

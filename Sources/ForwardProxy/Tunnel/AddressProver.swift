@@ -24,6 +24,8 @@ struct ProvenRoute: Sendable {
 enum RouteFailure: Error, Sendable {
     case notResolved(ResolutionFailure)
     case notProven(ResolvedHost, [AddressFailure])
+    /// Too many addresses of others are to prove themselves first.
+    case busy
 }
 
 /// Finds the addresses of a host by the resolver's chain, and lets them prove the name by a handshake of
@@ -33,25 +35,26 @@ final class AddressProver: Sendable {
 
     private struct State {
         var cache = ProofCache()
-        /// Who waits for a handshake that is under way.
-        var waiting: [ProofCache.Key: [@Sendable (Bool) -> Void]] = [:]
+        var queue = PeekQueue()
     }
 
     private let client: HTTPDNSClient
-    private let threads = PeekThreads()
     private let clock = SystemMonotonicClock()
     private let state = Locked(State())
 
     init(_ client: HTTPDNSClient) { self.client = client }
 
     /// - Parameters:
-    ///   - excluding: addresses that could not be connected to meanwhile.
-    ///   - answer: called once, on any thread, also before this returns.
+    ///   - excluding: addresses of the host that have failed meanwhile.
+    ///   - answer: called once at most, on any thread, also before this returns.
+    /// - Returns: what the search is left by.
     func find(
         _ target: TunnelTarget, excluding: Set<IPAddress>, _ answer: @escaping Answer
-    ) {
+    ) -> RouteSearch {
+        let search = RouteSearch()
         let begun = clock.now()
-        client.resolver.resolve(target.host) { result in
+        let lookup = client.resolver.resolve(target.host) { result in
+            guard !search.isOver else { return }
             switch result {
             case .failure(let failure): answer(.failure(.notResolved(failure)))
             case .success(let resolution):
@@ -59,12 +62,19 @@ final class AddressProver: Sendable {
                     target: target, resolution: resolution, begun: begun,
                     resolved: self.clock.now(),
                     endpoints: resolution.addresses.filter { !excluding.contains($0) }
-                        .prefix(AddressProver.maximumAddresses)
+                        .prefix(max(0, AddressProver.maximumAddresses - excluding.count))
                         .map { Endpoint(address: $0, port: target.port) })
-                self.choose(question, answer)
+                self.choose(question, search, answer)
             }
         }
+        search.began(lookup)
+        return search
     }
+
+    /// Handshakes that are being made now.
+    var peekCount: Int { state.withLock { $0.queue.runningCount } }
+    /// Nothing is being proven, and nobody waits.
+    var isIdle: Bool { state.withLock { $0.queue.isEmpty } }
 
     /// A proven address could not be connected to: it is to prove itself anew.
     func forget(_ endpoint: Endpoint, for host: Host) {
@@ -84,7 +94,9 @@ final class AddressProver: Sendable {
         let endpoints: [Endpoint]
     }
 
-    private func choose(_ question: Question, _ answer: @escaping Answer) {
+    private func choose(
+        _ question: Question, _ search: RouteSearch, _ answer: @escaping Answer
+    ) {
         guard let first = question.endpoints.first else {
             return answer(.failure(.notProven(question.resolution, [])))
         }
@@ -107,11 +119,15 @@ final class AddressProver: Sendable {
                         failures: entries[..<index].compactMap { $0?.failure })))
         }
         let open = keys.indices.filter { entries[$0] == nil }.map { keys[$0] }
+        guard open.isEmpty || !state.withLock({ $0.queue.isFull }) else {
+            return answer(.failure(.busy))
+        }
         let race = PeekRace(count: open.count) { index, done in
             self.prove(open[index], verifier, done)
         } ended: { outcome in
             self.end(question, keys, outcome.map { open[$0] }, answer)
         }
+        search.began(race)
         race.start()
     }
 
@@ -151,6 +167,8 @@ final class AddressProver: Sendable {
         Double(to.nanoseconds &- from.nanoseconds) / 1_000_000
     }
 
+    /// Of one request, however often it asks anew.
+    ///
     /// Because: as many as the cache's own values hold; a longer list is a scan.
     private static let maximumAddresses = 8
 }
@@ -161,28 +179,47 @@ extension AddressProver {
     private func prove(
         _ key: ProofCache.Key, _ verifier: any PeerVerifier,
         _ done: @escaping @Sendable (Bool) -> Void
-    ) {
-        let isFirst = state.withLock { state in
-            state.waiting[key, default: []].append(done)
-            return state.waiting[key]?.count == 1
+    ) -> PeekRace.Leave {
+        let (ticket, needsThread) = state.withLock { $0.queue.join(key, done) }
+        if needsThread {
+            let isStarted = DetachedThread.start(named: "httpdns-peek") { self.serve(verifier) }
+            if !isStarted { serve(verifier) }
         }
-        guard isFirst else { return }
-        threads.run {
-            let entry = AddressProver.shakeHands(key, verifier)
-            let now = self.clock.now()
-            let waiting = self.state.withLock { state in
+        return { self.state.withLock { $0.queue.leave(ticket) } }
+    }
+
+    private func serve(_ verifier: any PeerVerifier) {
+        while let key = state.withLock({ $0.queue.next() }) { peek(key, verifier) }
+    }
+
+    private func peek(_ key: ProofCache.Key, _ usual: any PeerVerifier) {
+        // What waited long may be of another policy than what came before it.
+        let verifier = usual.fingerprint == key.policy ? usual : client.verifier.settled
+        let isStopped = Locked(false)
+        let entry = AddressProver.shakeHands(key, verifier) {
+            let isWanted = self.state.withLock { $0.queue.isWanted(key) }
+            if !isWanted { isStopped.withLock { $0 = true } }
+            return isWanted
+        }
+        let wasStopped = isStopped.withLock { $0 } && entry.proof == nil
+        let now = clock.now()
+        let waiting = state.withLock { state in
+            // What was broken off tells nothing of the address.
+            if !wasStopped, verifier.fingerprint == key.policy {
                 state.cache.keep(entry, for: key, now: now)
-                return state.waiting.removeValue(forKey: key) ?? []
             }
-            self.tellResolver(key, entry)
-            for done in waiting { done(entry.proof != nil) }
+            return state.queue.ended(key, wasStopped: wasStopped)
         }
+        if !wasStopped { tellResolver(key, entry) }
+        for done in waiting { done(entry.proof != nil) }
     }
 
     private static func shakeHands(
-        _ key: ProofCache.Key, _ verifier: any PeerVerifier
+        _ key: ProofCache.Key, _ verifier: any PeerVerifier,
+        _ isWanted: @escaping @Sendable () -> Bool
     ) -> ProofCache.Entry {
-        let probe = TLSProbe(verifier: verifier, timeoutMilliseconds: peekMilliseconds)
+        let probe = TLSProbe(
+            verifier: verifier, timeoutMilliseconds: peekMilliseconds, isWanted: isWanted)
         do throws(TLSProbe.Failure) {
             let success = try probe.connect(to: key.endpoint, host: key.host)
             return .proven(
@@ -241,6 +278,10 @@ extension Refusal {
     init(_ failure: RouteFailure, _ target: TunnelTarget) {
         switch failure {
         case .notResolved(let failure): self.init(failure, target.host)
+        case .busy:
+            self.init(
+                503, "no_room", "proxy_internal_error",
+                "Too many addresses are being asked to prove their names: try again in a moment.")
         case .notProven(_, let failures):
             guard let worst = failures.max(by: { $0.kind.rawValue < $1.kind.rawValue }) else {
                 self.init(

@@ -31,6 +31,66 @@ import Testing
     }
 }
 
+@Suite struct PeekQueueTests {
+    private func key(_ number: Int, host: Host? = nil) -> PeekQueue.Key {
+        let address =
+            IPAddress(octets: [10, 0, UInt8(number >> 8 & 0xFF), UInt8(number & 0xFF)])
+            ?? LabHosts.address
+        return PeekQueue.Key(
+            host: host ?? .address(address), endpoint: Endpoint(address: address, port: .https),
+            policy: PolicyFingerprint(text: "policy"))
+    }
+
+    @Test func `who leaves the queue takes along what nobody else waits for`() {
+        var queue = PeekQueue()
+        let (first, _) = queue.join(key(1)) { _ in }
+        let (second, _) = queue.join(key(2)) { _ in }
+        _ = queue.join(key(2)) { _ in }
+        queue.leave(first)
+        queue.leave(second)
+        #expect(queue.next() == key(2))
+        #expect(queue.next() == nil)
+        #expect(queue.ended(key(2), wasStopped: false).count == 1)
+    }
+
+    @Test func `a handshake is not wanted once its last waiter has left`() {
+        var queue = PeekQueue()
+        let (ticket, _) = queue.join(key(1)) { _ in }
+        #expect(queue.next() == key(1))
+        #expect(queue.isWanted(key(1)))
+        queue.leave(ticket)
+        queue.leave(ticket)
+        #expect(!queue.isWanted(key(1)))
+        // Who joins what is just being broken off has it made anew.
+        _ = queue.join(key(1)) { _ in }
+        #expect(queue.ended(key(1), wasStopped: true).isEmpty)
+        #expect(queue.next() == key(1))
+        #expect(queue.ended(key(1), wasStopped: false).count == 1)
+        #expect(queue.next() == nil)
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `one host has four handshakes at once, and others go past its rest`() {
+        var queue = PeekQueue()
+        for number in 0..<8 { _ = queue.join(key(number, host: LabHosts.host)) { _ in } }
+        _ = queue.join(key(8)) { _ in }
+        let begun = (0..<5).map { _ in queue.next() }
+        #expect(begun.last == key(8))
+        #expect(queue.next() == nil)
+        _ = queue.ended(key(0, host: LabHosts.host), wasStopped: false)
+        #expect(queue.next() == key(4, host: LabHosts.host))
+    }
+
+    @Test func `there is an end to the threads, and to the queue`() {
+        var queue = PeekQueue()
+        let threads = (0..<PeekQueue.maximumWaiting).count { queue.join(key($0)) { _ in }.1 }
+        #expect(threads == PeekQueue.maximumThreads)
+        #expect(queue.isFull)
+        #expect(queue.next() != nil)
+        #expect(!queue.isFull)
+    }
+}
+
 @Suite struct ProofCacheTests {
     private static let failure = AddressFailure(
         endpoint: Endpoint(address: LabHosts.address, port: .https), kind: .untrusted,
