@@ -35,11 +35,14 @@ package func quoted(_ text: String) -> String {
 }
 
 /// A URL, or what was meant as one, in quotes; without the name and password that it may hold.
-package func quoted(url text: String) -> String {
-    guard let slashes = text.firstRange(of: "//") else { return quoted(text) }
+package func quoted(url text: String) -> String { quoted(withoutUserinfo(text)) }
+
+/// A URL, or what was meant as one, without the name and password that it may hold.
+package func withoutUserinfo(_ text: String) -> String {
+    guard let slashes = text.firstRange(of: "//") else { return text }
     let authority = text[slashes.upperBound...].prefix { !"/?#".contains($0) }
-    guard let at = authority.lastIndex(of: "@") else { return quoted(text) }
-    return quoted(text[..<authority.startIndex] + "…" + text[at...])
+    guard let at = authority.lastIndex(of: "@") else { return text }
+    return text[..<authority.startIndex] + "…" + text[at...]
 }
 
 /// How a command ended, as scripts see it. With several results the highest wins.

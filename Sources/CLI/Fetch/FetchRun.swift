@@ -34,6 +34,7 @@ struct FetchRun {
             try CookieFile.checkWritable(path)
             return jar
         }
+        if let file = plan.file { try WrittenFile.check(file) }
         let httpdns = try await ClientAssembly(
             configuration: plan.configuration, resolvers: plan.resolvers,
             overrides: plan.overrides, trust: plan.trust, cache: plan.cache,

@@ -67,6 +67,25 @@ final class WrittenFile: @unchecked Sendable {
 
     deinit { fclose(stream) }
 
+    /// Whether it could be made, before anything is done for its sake; a file that is there stays as
+    /// it is.
+    ///
+    /// - Throws: ``CommandFault``.
+    static func check(_ path: String) throws(CommandFault) {
+        // The second for a file that may be written and not read.
+        if let there = fopen(path, "r+e")
+            ?? (httpdns_errno() == EACCES ? fopen(path, "ae") : nil)
+        {
+            fclose(there)
+            return
+        }
+        guard httpdns_errno() == ENOENT, let made = fopen(path, "we") else {
+            throw FileOctets.fault("--output: cannot write", path)
+        }
+        fclose(made)
+        remove(path)
+    }
+
     /// - Throws: ``CommandFault``: a full disk, for one.
     func write(_ octets: [UInt8]) throws(CommandFault) {
         var rest = octets[...]

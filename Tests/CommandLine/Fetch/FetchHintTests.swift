@@ -46,6 +46,30 @@ import Testing
         #expect(attempts.map { $0["error"]?.string } == ["cannot_connect", "cannot_connect"])
     }
 
+    @Test func `nothing is sent where the answer could not be written`() async throws {
+        let server = try LabServer { _ in .text("done") }
+        try server.start()
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        for file in [directory.path + "/none/f", directory.path] {
+            let result = try await httpdns(
+                "fetch", server.url(host: "shop.example.test"), "--resolve",
+                "shop.example.test:\(server.address)", "-d", "x=1", "-o", file)
+            #expect(result.status == 2)
+            #expect(result.errorText.contains("--output: cannot write"), "\(result.errorText)")
+        }
+        #expect(server.record.requests.isEmpty)
+    }
+
+    @Test func `no password of a URL is in what is told of it`() async throws {
+        for url in ["https://u:hidden-word@shop.example.test:99999/", "ftp://u:hidden-word@h/"] {
+            let result = try await httpdns("fetch", url, "--json")
+            #expect(result.status == 2)
+            #expect(!(result.outputText + result.errorText).contains("hidden-word"))
+            #expect(try result.objects.first?["url"]?.string?.contains("…@") == true)
+        }
+    }
+
     @Test func `a port in --resolve is said to be none`() async throws {
         let result = try await httpdns(
             "fetch", "https://shop.example.test/", "--resolve", "shop.example.test:443:127.0.0.1")
