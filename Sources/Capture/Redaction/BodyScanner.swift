@@ -8,7 +8,7 @@ struct BodyForm: Sendable, Hashable {
 
     static let opaque = BodyForm(mediaType: nil, isCoded: false)
 
-    private init(mediaType: String?, isCoded: Bool) {
+    init(mediaType: String?, isCoded: Bool) {
         self.mediaType = mediaType
         self.isCoded = isCoded
     }
@@ -44,15 +44,6 @@ struct BodyScanner {
         /// Text in an alphabet of wide characters, in which nothing can be found: none of it is
         /// kept.
         case hidden
-
-        /// By the type of a part of a form.
-        init(_ mediaType: String?, _ names: SecretNames) {
-            let (type, _) = BodyScanner.split(mediaType)
-            switch type {
-            case "text/plain", "": self = .text(TextScanner(.text, names))
-            default: self = type.hasSuffix("json") ? .json(JSONScanner(names)) : .opaque
-            }
-        }
 
         mutating func take(_ octet: UInt8, _ out: inout [UInt8]) {
             switch self {
@@ -139,7 +130,7 @@ struct BodyScanner {
     }
 
     /// By the type, and by how the body begins: URLSession calls what has no type a form.
-    private static func kind(
+    static func kind(
         of form: BodyForm, beginning octets: [UInt8], _ names: SecretNames
     ) -> Kind {
         let (type, parameters) = split(form.mediaType)
@@ -190,5 +181,5 @@ struct BodyScanner {
     }
 
     /// Because: what is binary shows it early.
-    private static let sniffedOctets = 512
+    static let sniffedOctets = 512
 }

@@ -18,12 +18,14 @@ struct MultipartScanner {
     /// How much of the delimiter the last octets are.
     private var matched: Int
     private var head: [UInt8] = []
-    private var content: BodyScanner.Kind
+    /// Nil until enough of a part is there to tell what it is.
+    private var content: BodyScanner.Kind?
+    private var form = BodyForm.opaque
+    private var beginning: [UInt8] = []
 
     init(boundary: [UInt8], _ names: SecretNames) {
         self.names = names
         delimiter = [0x0D, 0x0A, 0x2D, 0x2D] + boundary
-        content = .opaque
         // The first delimiter needs no line before it.
         matched = 2
     }
@@ -37,14 +39,19 @@ struct MultipartScanner {
     }
 
     mutating func finish(_ out: inout [UInt8]) {
-        if state == .part { content.finish(&out) }
+        guard state == .part else { return }
+        begin(&out)
+        content?.finish(&out)
     }
 
     private mutating func takeContent(_ octet: UInt8, _ out: inout [UInt8]) {
         if octet == delimiter[matched] {
             matched += 1
             guard matched == delimiter.count else { return }
-            if state == .part { content.finishWhole(&out) }
+            if state == .part {
+                begin(&out)
+                content?.finishWhole(&out)
+            }
             out += state == .preamble ? delimiter.dropFirst(2) : delimiter[...]
             matched = 0
             head = []
@@ -60,7 +67,22 @@ struct MultipartScanner {
     }
 
     private mutating func put(_ octet: UInt8, _ out: inout [UInt8]) {
-        if state == .part { content.take(octet, &out) }
+        guard state == .part else { return }
+        guard content == nil else {
+            content?.take(octet, &out)
+            return
+        }
+        beginning.append(octet)
+        if beginning.count >= BodyScanner.sniffedOctets { begin(&out) }
+    }
+
+    /// A part is read as a body of its type would be.
+    private mutating func begin(_ out: inout [UInt8]) {
+        guard content == nil else { return }
+        var kind = BodyScanner.kind(of: form, beginning: beginning, names)
+        for octet in beginning { kind.take(octet, &out) }
+        beginning = []
+        content = kind
     }
 
     private mutating func takeHead(_ octet: UInt8, _ out: inout [UInt8]) {
@@ -91,7 +113,9 @@ struct MultipartScanner {
             state = .dropping
             return
         }
-        content = BodyScanner.Kind(MultipartScanner.type(of: text), names)
+        form = BodyForm(mediaType: MultipartScanner.type(of: text), isCoded: false)
+        content = nil
+        beginning = []
         state = .part
     }
 

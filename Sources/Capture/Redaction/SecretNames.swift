@@ -1,7 +1,8 @@
 /// Judges by its name whether a value is a secret.
 ///
 /// Names are made comparable first: lower case, percent-decoded, without `-`, `_`, `.`, brackets
-/// and spaces. Not `Sendable`: it remembers what it has judged.
+/// and spaces. The last part of a name counts by itself, too: `user[pass]`, `userPwd`, `X-Auth`.
+/// Not `Sendable`: it remembers what it has judged.
 final class SecretNames {
     enum Verdict: Sendable, Hashable {
         case clear
@@ -28,7 +29,7 @@ final class SecretNames {
     /// Of a query item, a form field, a member of JSON.
     func verdict(_ name: [UInt8]) -> Verdict {
         if let known = judged[name] { return known }
-        let verdict = judge(SecretNames.comparable(name), added)
+        let verdict = judge(name, added)
         if judged.count >= SecretNames.mostRemembered { judged = [:] }
         judged[name] = verdict
         return verdict
@@ -37,12 +38,29 @@ final class SecretNames {
     /// Of a header field.
     func verdict(field name: String) -> Verdict {
         if let known = judgedFields[name] { return known }
-        let comparable = SecretNames.comparable(Array(name.utf8))
+        let octets = Array(name.utf8)
         let verdict =
-            SecretNames.plainFields.contains(comparable) ? .clear : judge(comparable, addedFields)
+            SecretNames.plainFields.contains(SecretNames.comparable(octets))
+            ? .clear : judge(octets, addedFields)
         if judgedFields.count >= SecretNames.mostRemembered { judgedFields = [:] }
         judgedFields[name] = verdict
         return verdict
+    }
+
+    private func judge(_ octets: [UInt8], _ added: Set<String>) -> Verdict {
+        let name = SecretNames.comparable(octets)
+        let whole = judge(name, added)
+        guard whole != .secret, !revealed.contains(name) else { return whole }
+        let (inner, word) = SecretNames.lastParts(of: octets)
+        let parts = [inner == name ? .clear : judge(inner, added), judge(lastWord: word)]
+        if parts.contains(.secret) { return .secret }
+        return parts.contains(.suspect) ? .suspect : whole
+    }
+
+    private func judge(lastWord word: String) -> Verdict {
+        if revealed.contains(word) { return .clear }
+        if SecretNames.lastWords.contains(word) { return .secret }
+        return SecretNames.suspectLastWords.contains(word) ? .suspect : .clear
     }
 
     private func judge(_ name: String, _ added: Set<String>) -> Verdict {
@@ -53,23 +71,49 @@ final class SecretNames {
     }
 
     static func comparable(_ name: [UInt8]) -> String {
-        var text: [UInt8] = []
+        String(
+            decoding: decoded(name).filter { !isSeparator($0) }.map(lowercased), as: UTF8.self)
+    }
+
+    private static func lowercased(_ octet: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(octet) ? octet | 0x20 : octet
+    }
+
+    private static func isSeparator(_ octet: UInt8) -> Bool {
+        [0x2D, 0x5F, 0x2E, 0x20, 0x5B, 0x5D, 0x24].contains(octet)
+    }
+
+    private static func decoded(_ name: [UInt8]) -> [UInt8] {
+        guard name.contains(0x25) else { return name }
+        var octets: [UInt8] = []
         var rest = name[...]
         while let octet = rest.popFirst() {
-            var octet = octet
             if octet == 0x25, rest.count >= 2, let high = hex(rest[rest.startIndex]),
                 let low = hex(rest[rest.startIndex + 1])
             {
-                octet = high << 4 | low
+                octets.append(high << 4 | low)
                 rest = rest.dropFirst(2)
-            }
-            switch octet {
-            case 0x2D, 0x5F, 0x2E, 0x20, 0x5B, 0x5D, 0x24: break
-            case 0x41...0x5A: text.append(octet | 0x20)
-            default: text.append(octet)
+            } else {
+                octets.append(octet)
             }
         }
-        return String(decoding: text, as: UTF8.self)
+        return octets
+    }
+
+    /// What stands in the last brackets or behind the last dot, and the last word of all:
+    /// `userPass` and `pass` of `form[userPass]`. Comparable.
+    private static func lastParts(of name: [UInt8]) -> (inner: String, word: String) {
+        let octets = decoded(name)
+        let inner = octets.split { [0x2E, 0x5B, 0x5D, 0x24].contains($0) }.last ?? []
+        let last = inner.split(whereSeparator: isSeparator).last ?? []
+        var start = last.startIndex
+        let isUpper = { (octet: UInt8) in (0x41...0x5A).contains(octet) }
+        for place in last.indices.dropFirst() where isUpper(last[place]) {
+            let isBehindUpper = isUpper(last[place - 1])
+            let isBeforeLower = place + 1 < last.endIndex && !isUpper(last[place + 1])
+            if !isBehindUpper || isBeforeLower { start = place }
+        }
+        return (comparable(Array(inner)), comparable(Array(last[start...])))
     }
 
     static func hex(_ octet: UInt8) -> UInt8? {
@@ -100,8 +144,18 @@ final class SecretNames {
     private static let whole: Set<String> = [
         "pwd", "pass", "auth", "sig", "sign", "hmac", "jwt", "sid", "sk", "ak", "otp", "cvv", "cvc",
         "cookie", "setcookie", "bearer", "assertion", "samlresponse", "enc", "phpsessid",
-        "authenticationinfo", "proxyauthenticationinfo",
+        "authenticationinfo", "proxyauthenticationinfo", "oauth",
     ]
+
+    /// Names are secret whose last word is one of these. Those of ``whole`` that are also syllables
+    /// of other things, as languages, are not among them.
+    private static let lastWords: Set<String> = [
+        "pwd", "pass", "auth", "oauth", "sig", "sign", "hmac", "jwt", "sid", "otp", "cvv", "cvc",
+        "cookie", "bearer", "assertion",
+    ]
+
+    /// Names are suspect whose last word is one of these. A code is mostly that of an error.
+    private static let suspectLastWords: Set<String> = ["key", "session"]
 
     /// Names are secret that hold one of these. Among them: what HTTP-DNS services call their
     /// signatures and keys. Source: facts of the services' documentation, see docs/capture.md.
@@ -114,13 +168,13 @@ final class SecretNames {
     /// `s`, `key`: signatures of HTTP-DNS services and of maps; also a search, and any key of a
     /// table. `dn`: the encrypted names of a service.
     private static let suspects: Set<String> = [
-        "s", "k", "key", "code", "dn", "auth_id", "session",
+        "s", "k", "key", "code", "dn", "authid", "session",
     ]
 
     /// Header fields that only sound like secrets.
     private static let plainFields: Set<String> = [
         "accesscontrolallowcredentials", "secwebsocketkey", "secwebsocketaccept",
-        "wwwauthenticate", "proxyauthenticate",
+        "wwwauthenticate", "proxyauthenticate", "surrogatekey", "xcachekey", "idempotencykey",
     ]
 
     /// Because: an application has fewer names; a stranger's JSON may have any number.

@@ -8,8 +8,10 @@
 /// 1. What has gone out cannot be called back: a value is dropped from its first octet, so it does
 ///    not matter where the text is cut.
 /// 2. A word is held until it ends, for it may be a token; at most ``mostHeld`` octets are held.
-/// 3. In a form an octet may be written in three (`%3D`): it is judged by what it means and goes
-///    out as it was written. A value that an `=` itself begins goes on to the next `&` itself.
+/// 3. An octet may be written in three (`%3D`), or in more (`%253D`): it is judged by what it means
+///    and goes out as it was written. A value that an `=` of a form itself begins goes on to the
+///    next `&` itself; no other value ends at what is wrapped up deeper than its beginning.
+/// 4. The content of an element of XML goes on to the tag that closes it: see ``TagTracker``.
 struct TextScanner {
     enum Manner: Sendable, Hashable {
         /// `a=b&c=d`: bodies of forms, queries.
@@ -29,7 +31,7 @@ struct TextScanner {
         case quoted(UInt8, slashes: Int)
         /// To the bracket that closes.
         case nested
-        /// To the next tag.
+        /// To the tag that closes it.
         case element
         /// As long as it is like a token.
         case token
@@ -37,7 +39,7 @@ struct TextScanner {
 
     private enum State: Hashable {
         case word
-        case gap(SecretNames.Verdict, isTag: Bool)
+        case gap(SecretNames.Verdict)
         case before(SecretNames.Verdict, isOfForm: Bool)
         /// The value of a suspect, held until it is long enough.
         case probing(isOfForm: Bool)
@@ -53,10 +55,18 @@ struct TextScanner {
     private var written: [UInt8] = []
     /// The octets of a `%3D` that is not whole.
     private var escape: [UInt8] = []
+    private var tags = TagTracker()
+    /// Where in both a web token may have begun.
+    private var tokenAt: (meant: Int, written: Int)?
+    /// How often the mark before the value is wrapped up.
+    private var valueDepth = 0
+    /// The value is that of a colon.
+    private var isMember = false
     private var slashes = 0
     private var depth = 0
     /// The backslashes before the string that is open in what is dropped.
     private var stringSlashes: Int?
+    private var stringDepth = 0
     private var gap = 0
     private var before: UInt8 = 0
     private var isLong = false
@@ -66,22 +76,34 @@ struct TextScanner {
         self.names = names
     }
 
+    /// - Parameter verdict: of the name whose value the text is.
+    init(valueOf verdict: SecretNames.Verdict, _ names: SecretNames) {
+        self.init(.text, names)
+        if verdict != .clear { state = .before(verdict, isOfForm: false) }
+    }
+
     mutating func take(_ octet: UInt8, _ out: inout [UInt8]) {
-        guard manner == .form, octet == 0x25 || !escape.isEmpty else {
+        guard manner != .light, octet == 0x25 || !escape.isEmpty else {
             return take(octet, nil, &out)
         }
-        if escape.isEmpty || SecretNames.hex(octet) == nil {
-            loose(&out)
-            if octet == 0x25 { escape = [octet] } else { take(octet, nil, &out) }
+        guard !escape.isEmpty else {
+            escape = [octet]
             return
         }
+        guard SecretNames.hex(octet) != nil else {
+            loose(&out)
+            return take(octet, &out)
+        }
         escape.append(octet)
-        guard escape.count == 3, let high = SecretNames.hex(escape[1]),
-            let low = SecretNames.hex(escape[2])
+        guard escape.count % 2 == 1, let high = SecretNames.hex(escape[escape.count - 2]),
+            let low = SecretNames.hex(octet)
         else { return }
+        let meant = high << 4 | low
+        // An escaped percent sign may begin another escape.
+        if meant == 0x25, escape.count < TextScanner.longestEscape { return }
         let raw = escape
         escape = []
-        take(high << 4 | low, raw, &out)
+        take(meant, raw, &out)
     }
 
     /// The end of the text, or of what is kept of it.
@@ -93,8 +115,7 @@ struct TextScanner {
         } else {
             out += written
         }
-        meant = []
-        written = []
+        clearHeld()
         state = .word
     }
 
@@ -102,28 +123,74 @@ struct TextScanner {
     mutating func finishWhole(_ out: inout [UInt8]) {
         loose(&out)
         out += written
-        meant = []
-        written = []
+        clearHeld()
         state = .word
     }
 
-    /// What began like an escape and is none.
+    /// What began like an escape and is none, or is a percent sign.
     private mutating func loose(_ out: inout [UInt8]) {
+        guard !escape.isEmpty else { return }
         let octets = escape
         escape = []
-        for octet in octets { take(octet, nil, &out) }
+        let whole = octets.count - (octets.count - 1) % 2
+        take(0x25, whole > 1 ? Array(octets.prefix(whole)) : nil, &out)
+        for octet in octets.dropFirst(whole) { take(octet, nil, &out) }
     }
 
     private mutating func take(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
+        defer { slashes = octet == 0x5C ? slashes + 1 : 0 }
+        if manner != .light, follows(tags.take(octet, names), octet, raw, &out) { return }
         switch state {
         case .word: word(octet, raw, &out)
-        case .gap(let verdict, let isTag): gap(octet, raw, verdict, isTag, &out)
+        case .gap(let verdict): gap(octet, raw, verdict, &out)
         case .before(let verdict, let isOfForm): value(octet, raw, verdict, isOfForm, &out)
         case .probing(let isOfForm): probe(octet, raw, isOfForm, &out)
         case .dropping(let drop): leaveOut(octet, raw, drop, &out)
         }
-        slashes = octet == 0x5C ? slashes + 1 : 0
     }
+
+    /// True when the octet has gone out with what the tag means.
+    private mutating func follows(
+        _ event: TagTracker.Event, _ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]
+    ) -> Bool {
+        switch (event, state) {
+        case (.nothing, _): return false
+        case (.closes, .dropping(.element)):
+            put(manner == .form ? "%3C/" : "</", &out)
+            before = octet
+            state = .word
+            return true
+        case (.closes, _), (.opens(.clear), _), (.opens, .dropping(.field)),
+            (.opens, .dropping(.quoted)), (.opens, .dropping(.nested)),
+            (.opens, .dropping(.element)):
+            return false
+        case (.opens(let verdict), _):
+            out += written
+            put(octet, raw, &out)
+            before = octet
+            if verdict == .secret {
+                put(CaptureRedaction.placeholder, &out)
+                drop(.element)
+                tags.enter()
+            } else {
+                clearHeld()
+                valueDepth = TextScanner.depth(raw)
+                isMember = false
+                state = .before(verdict, isOfForm: false)
+            }
+            return true
+        }
+    }
+
+    private mutating func clearHeld() {
+        meant = []
+        written = []
+        tokenAt = nil
+        isLong = false
+    }
+
+    /// How often an octet is wrapped up: `=` not at all, `%3D` once, `%253D` twice.
+    private static func depth(_ raw: [UInt8]?) -> Int { raw.map { ($0.count - 1) / 2 } ?? 0 }
 }
 
 // Words and what follows them
@@ -132,47 +199,75 @@ extension TextScanner {
         if TextScanner.isOfWord(octet) {
             meant.append(octet)
             hold(octet, raw)
-            if isToken {
-                put(CaptureRedaction.placeholder, &out)
-                return drop(.token)
-            }
-            if meant.count > TextScanner.mostHeld {
-                isLong = true
-                out += written
-                meant = []
-                written = []
-            }
-            return
+            return held(&out)
         }
-        let (name, wasLong, isTag) = (meant, isLong, before == 0x3C && octet == 0x3E)
+        let (name, wasLong, mark) = (meant, isLong, before)
         out += written
-        meant = []
-        written = []
-        isLong = false
+        clearHeld()
         before = octet
         if name.isEmpty || wasLong {
             put(octet, raw, &out)
             return
         }
-        if TextScanner.isScheme(name), octet == 0x20 {
+        let candidates = TextScanner.names(in: name, behind: mark)
+        if octet == 0x20, candidates.contains(where: TextScanner.isScheme) {
             put(octet, raw, &out)
+            valueDepth = TextScanner.depth(raw)
+            isMember = false
             // What a scheme is followed by need not be a secret: "basic" is a word.
             state = .before(.suspect, isOfForm: false)
             return
         }
-        let verdict = manner == .light ? .clear : names.verdict(withoutEscape(name))
-        guard verdict != .clear else {
+        let verdicts = manner == .light ? [] : candidates.map { names.verdict($0) }
+        guard
+            let verdict = verdicts.first(where: { $0 == .secret })
+                ?? verdicts.first(where: { $0 == .suspect })
+        else {
             put(octet, raw, &out)
             return
         }
         gap = 0
-        state = .gap(verdict, isTag: isTag)
-        gap(octet, raw, verdict, isTag, &out)
+        state = .gap(verdict)
+        gap(octet, raw, verdict, &out)
+    }
+
+    /// A word has grown: it may be a token, or too long to be held.
+    private mutating func held(_ out: inout [UInt8]) {
+        noteToken()
+        if let start = tokenAt, meant.count - start.meant >= TextScanner.shortestToken {
+            out += written.prefix(start.written)
+            put(CaptureRedaction.placeholder, &out)
+            return drop(.token)
+        }
+        guard meant.count > TextScanner.mostHeld else { return }
+        isLong = true
+        // A token may just begin.
+        let rest =
+            tokenAt.map { written.count - $0.written }
+            ?? (written.suffix(2) == TextScanner.tokenMark[..<2]
+                ? 2 : written.last == TextScanner.tokenMark[0] ? 1 : 0)
+        out += written.dropLast(rest)
+        written = Array(written.suffix(rest))
+        meant = written
+        if tokenAt != nil { tokenAt = (0, 0) }
+    }
+
+    /// `eyJ` is how base64 of `{"` begins: a web token, or another object that was wrapped up.
+    private mutating func noteToken() {
+        if let last = meant.last, !SecretNames.isOfToken(last) { tokenAt = nil }
+        let place = meant.count - 3
+        guard tokenAt == nil, place >= 0, meant.suffix(3) == TextScanner.tokenMark[...],
+            written.suffix(3) == TextScanner.tokenMark[...]
+        else { return }
+        let isBoundary =
+            place == 0 || !TextScanner.isAlphanumeric(meant[place - 1])
+            || (place >= 3 && meant[place - 3] == 0x25)
+            || (before == 0x5C && (place == 1 || place == 5))
+        if isBoundary { tokenAt = (place, written.count - 3) }
     }
 
     private mutating func gap(
-        _ octet: UInt8, _ raw: [UInt8]?, _ verdict: SecretNames.Verdict, _ isTag: Bool,
-        _ out: inout [UInt8]
+        _ octet: UInt8, _ raw: [UInt8]?, _ verdict: SecretNames.Verdict, _ out: inout [UInt8]
     ) {
         gap += 1
         let isItself = raw == nil
@@ -180,15 +275,14 @@ extension TextScanner {
         case 0x3D, 0x3A:
             guard manner != .form || octet == 0x3D || !isItself || gap > 1 else { break }
             put(octet, raw, &out)
+            valueDepth = TextScanner.depth(raw)
+            isMember = octet == 0x3A
             state = .before(verdict, isOfForm: manner == .form && octet == 0x3D && isItself)
             return
-        case 0x3E where isTag && gap == 1:
-            put(octet, raw, &out)
-            put(CaptureRedaction.placeholder, &out)
-            return drop(.element)
         case 0x22, 0x27, 0x5C, 0x20, 0x09:
             guard gap <= TextScanner.longestGap else { break }
             put(octet, raw, &out)
+            before = octet
             return
         default: break
         }
@@ -204,13 +298,15 @@ extension TextScanner {
             state = .word
             return word(octet, raw, &out)
         }
+        let isDeeper = TextScanner.depth(raw) > valueDepth
         if !isOfForm {
             switch octet {
             case 0x20, 0x09, 0x5C:
                 put(octet, raw, &out)
                 return
-            case 0x22, 0x27:
+            case 0x22 where !isDeeper || isMember, 0x27 where !isDeeper || isMember:
                 put(octet, raw, &out)
+                valueDepth = TextScanner.depth(raw)
                 if verdict == .suspect {
                     state = .probing(isOfForm: false)
                     return
@@ -223,6 +319,7 @@ extension TextScanner {
                 stringSlashes = nil
                 return drop(.nested)
             case 0x26, 0x2C, 0x3B, 0x3C, 0x3E, 0x0A, 0x0D, 0x7B, 0x5B, 0x7D, 0x5D:
+                guard !isDeeper else { break }
                 state = .word
                 return word(octet, raw, &out)
             default: break
@@ -242,8 +339,7 @@ extension TextScanner {
     ) {
         guard SecretNames.isOfToken(octet), !(isOfForm && octet == 0x26) else {
             out += written
-            meant = []
-            written = []
+            clearHeld()
             state = .word
             return word(octet, raw, &out)
         }
@@ -258,9 +354,7 @@ extension TextScanner {
 // What is dropped
 extension TextScanner {
     private mutating func drop(_ drop: Drop) {
-        meant = []
-        written = []
-        isLong = false
+        clearHeld()
         state = .dropping(drop)
     }
 
@@ -271,16 +365,21 @@ extension TextScanner {
         case .field: guard octet == 0x26, raw == nil else { return }
         case .token:
             guard !SecretNames.isOfToken(octet) else { return }
-        case .element: guard octet == 0x3C else { return }
+        case .element:
+            guard manner == .form, octet == 0x26, raw == nil else { return }
+            tags = TagTracker()
         case .bare:
+            guard TextScanner.depth(raw) <= valueDepth else { return }
             guard octet <= 0x20 || [0x22, 0x27, 0x26, 0x3C, 0x3E, 0x5C].contains(octet) else {
                 return
             }
         case .quoted(let mark, let before):
-            guard octet == mark, slashes % (2 * (before + 1)) == before else { return }
+            guard octet == mark, TextScanner.depth(raw) <= valueDepth,
+                slashes % (2 * (before + 1)) == before
+            else { return }
             out += [UInt8](repeating: 0x5C, count: before)
         case .nested:
-            guard closesNested(octet) else { return }
+            guard closesNested(octet, raw) else { return }
             state = .word
             return
         }
@@ -289,13 +388,19 @@ extension TextScanner {
     }
 
     /// Brackets in strings do not count; a string ends behind as many backslashes as it began.
-    private mutating func closesNested(_ octet: UInt8) -> Bool {
+    private mutating func closesNested(_ octet: UInt8, _ raw: [UInt8]?) -> Bool {
         if let before = stringSlashes {
-            if octet == 0x22, slashes % (2 * (before + 1)) == before { stringSlashes = nil }
+            if octet == 0x22, TextScanner.depth(raw) == stringDepth,
+                slashes % (2 * (before + 1)) == before
+            {
+                stringSlashes = nil
+            }
             return false
         }
         switch octet {
-        case 0x22: stringSlashes = slashes
+        case 0x22:
+            stringSlashes = slashes
+            stringDepth = TextScanner.depth(raw)
         case 0x7B, 0x5B: depth += 1
         case 0x7D, 0x5D: depth -= 1
         default: break
@@ -303,15 +408,13 @@ extension TextScanner {
         return depth == 0
     }
 
-    /// `eyJ` is how base64 of `{"` begins: a web token, or another object that was wrapped up.
-    private var isToken: Bool {
-        meant.count >= TextScanner.shortestToken && meant.starts(with: [0x65, 0x79, 0x4A])
-    }
-
-    /// `\u0026token`, as JSON is often written, is a name behind an ampersand.
-    private func withoutEscape(_ name: [UInt8]) -> [UInt8] {
-        name.starts(with: Array("u0026".utf8)) || name.starts(with: Array("u003f".utf8))
-            ? Array(name.dropFirst(5)) : name
+    /// What a word may mean where it is written in JSON: behind a backslash `nid` is `id` in a new
+    /// line, and `u0026token` is a name behind an ampersand.
+    private static func names(in word: [UInt8], behind mark: UInt8) -> [[UInt8]] {
+        let isUnicode = word.count > 5 && word[0] == 0x75 && word[1] == 0x30 && word[2] == 0x30
+        if isUnicode { return [word, Array(word.dropFirst(5))] }
+        let isLetter = mark == 0x5C && word.count > 1 && Array("nrtbf".utf8).contains(word[0])
+        return isLetter ? [word, Array(word.dropFirst())] : [word]
     }
 
     /// As it was written: by itself, or as an escape.
@@ -332,6 +435,13 @@ extension TextScanner {
         }
     }
 
+    private static func isAlphanumeric(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
+    }
+
     private static func isScheme(_ word: [UInt8]) -> Bool {
         let lower = word.map { $0 | 0x20 }
         return lower == Array("bearer".utf8) || lower == Array("basic".utf8)
@@ -343,4 +453,7 @@ extension TextScanner {
     private static let longestGap = 12
     /// Because: the smallest web token has more; `eyJ` also begins words.
     private static let shortestToken = 20
+    private static let tokenMark = Array("eyJ".utf8)
+    /// Because: a URL in a URL in a URL is wrapped up twice; twice as often is more than any.
+    private static let longestEscape = 9
 }

@@ -37,6 +37,22 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
         ),
         ("Refresh", "3; url=/x?session_id=\(secret)", "3; url=/x?session_id=REDACTED"),
         ("X-Debug", "user logged in with Bearer \(secret)", "user logged in with Bearer REDACTED"),
+        ("Session", secret, "REDACTED"), ("Key", "\"\(secret)\"", "\"REDACTED\""),
+        ("X-Auth", "short", "REDACTED"), ("X-Functions-Key", secret, "REDACTED"),
+        ("Ocp-Apim-Subscription-Key", secret, "REDACTED"), ("authId", secret, "REDACTED"),
+        ("X-Error", "invalid JWT [eyJhbGciOiJIUzI1NiJ9.\(secret)]", "invalid JWT [REDACTED]"),
+        (
+            "X-Next", "see https://a.test/?u=https%3A%2F%2Fb%2F%3Ftoken%3D\(secret)",
+            "see https://a.test/?u=https%3A%2F%2Fb%2F%3Ftoken%3DREDACTED"
+        ),
+        (
+            "X-Fault", "<ns:token a='1'>\(secret)</ns:token> is wrong",
+            "<ns:token a='1'>REDACTED</ns:token> is wrong"
+        ),
+        (
+            "Location", "/in?token=\(secret)&u=http://a.test/",
+            "/in?token=REDACTED&u=http://a.test/"
+        ),
     ])
     func `a header field keeps no secret`(name: String, value: String, shown: String) {
         #expect(redactor.value(of: name, value) == shown)
@@ -51,6 +67,8 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
         ("Strict-Transport-Security", "max-age=31536000; includeSubDomains"),
         ("Location", "/next?page=2&keyword=shoes"),
         ("User-Agent", "curl/8.1 (x86_64; basic build)"),
+        ("Key", "short"), ("Session", "a b"), ("Surrogate-Key", "product-listing-of-shoes"),
+        ("X-Error-Code", "no_such_article_was_found"), ("X-Rate", "100% of 5 < 6"),
     ])
     func `a header field without a secret stays as it is`(name: String, value: String) {
         #expect(redactor.value(of: name, value) == value)
@@ -75,6 +93,18 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
         "http://a.test/resolve?domain=b.test&account_id=1&timestamp=1&sign=SECRET",
         "https://a.test/v4/resolve?account_id=1&dn=b.test&t=1&sign=SECRET",
         "https://a.test/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.SECRET/x",
+        "https://a.test/%22eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.SECRET%22/x",
+        "https://a.test/x-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.SECRET",
+        "https://a.test/?url=https%3A%2F%2Fu%3ASECRET%40b.test%2F&x=1",
+        "https://a.test/?url=https%253A%252F%252Fu%253ASECRET%2540b.test%252F",
+        "https://a.test/https://u:SECRET@b.test/", "https://a.test/https:%2F%2Fu:SECRET@b.test/",
+        "https://a.test/?u=https%253A%252F%252Fb%252F%253Ftoken%253DSECRET%2526a%253D1",
+        "https://a.test/to/https%3A%2F%2Fb.test%2F%3Ftoken%3DSECRET",
+        "/in?token=SECRET&u=http://b.test/", "https://a.test/?user[pass]=SECRET",
+        "https://a.test/?user%5Bpass%5D=SECRET", "https://a.test/?userPwd=SECRET&x=1",
+        "https://a.test/?u=a%3Fpassword%3Dab%2520SECRET", "https://a.test/?subscription-key=SECRET",
+        "https://a.test/?d={%22token%22:%22a%2522SECRET%22}",
+        "https://a.test/?d=%3Ctoken%20a%3D%221%22%3ESECRET%3C%2Ftoken%3E&x=1",
     ])
     func `a URL keeps no secret`(url: String) {
         let shown = redactor.url(url.replacing("SECRET", with: secret))
@@ -86,7 +116,9 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
     @Test(arguments: [
         "https://a.test/", "https://a.test/search?q=token+ring&page=2&s=shoes&key=color",
         "https://a.test/?dn=www.example.com&q=4,6", "/relative?a=b#part", "http://[::1]:8080/x?y",
-        "https://a.test/a%20b?c=%zz&d=%", "",
+        "https://a.test/a%20b?c=%zz&d=%", "", "https://a.test/100%25/a%2525b?c=%25&d=%252",
+        "https://a.test/?lang_sk=slovak&passenger=2&monkey=a&countryCode=DE",
+        "https://a.test/?u=https%3A%2F%2Fb.test%2F%3Fmail%3Da", "/a//b?c=d//e",
     ])
     func `a URL without a secret stays as it is`(url: String) {
         #expect(redactor.url(url) == url)
@@ -145,6 +177,26 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
         Content-Type: application/json\r
         \r
         {"token":"SECRET","page":1}\r
+        --b1--\r
+
+        """
+
+    private static let parts = """
+        --b1\r
+        Content-Disposition: form-data; name="a"\r
+        Content-Type: application/soap+xml\r
+        \r
+        <s:a><s:password t="1">SECRET</s:password></s:a>\r
+        --b1\r
+        Content-Disposition: form-data; name="b"\r
+        Content-Type: application/x-www-form-urlencoded\r
+        \r
+        a=1&token=SECRET\r
+        --b1\r
+        Content-Disposition: form-data; name="c"\r
+        Content-Type: application/octet-stream\r
+        \r
+        {"token":"SECRET"}\r
         --b1--\r
 
         """
@@ -223,6 +275,47 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
         (
             "application/xml", "<a><password>SECRET</password><b token=\"SECRET\"/></a>",
             "<a><password>REDACTED</password><b token=\"REDACTED\"/></a>"
+        ),
+        (
+            "text/xml", #"<wsse:Password Type="a>b" x='1'>SECRET</wsse:Password><b>1</b>"#,
+            #"<wsse:Password Type="a>b" x='1'>REDACTED</wsse:Password><b>1</b>"#
+        ),
+        (
+            "application/xml", "<ns:token\n>SECRET</ns:token ><page>1</page>",
+            "<ns:token\n>REDACTED</ns:token ><page>1</page>"
+        ),
+        (
+            "application/xml", "<token><![CDATA[SECRET</a>]]></token><a>1</a>",
+            "<token>REDACTED</token><a>1</a>"
+        ),
+        (
+            "application/xml",
+            "<credentials><u b='/'>SECRET</u><c/><!-- </x> -->SECRET</credentials><a>1</a>",
+            "<credentials>REDACTED</credentials><a>1</a>"
+        ),
+        (
+            "application/xml", "<token a='1'/><b>1</b><key n='1'>SECRET</key><key>short</key>",
+            "<token a='1'/><b>1</b><key n='1'>REDACTED</key><key>short</key>"
+        ),
+        (
+            "application/xml", "<key><![CDATA[SECRET]]></key>", "<key><![CDATA[REDACTED]]></key>"
+        ),
+        (
+            "application/json", #"{"x":"\u003ca:token b=\"1\"\u003eSECRET\u003c/a:token\u003e"}"#,
+            #"{"x":"\u003ca:token b=\"1\"\u003eREDACTED</a:token\u003e"}"#
+        ),
+        (
+            "application/json",
+            #"{"log":"was:\npwd=SECRET\tBearer SECRET\neyJhbGciOiJIUzI1NiJ9.e30"}"#,
+            #"{"log":"was:\npwd=REDACTED\tBearer REDACTED\nREDACTED"}"#
+        ),
+        (
+            "text/plain", "bad [eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.SECRET] userPwd=SECRET",
+            "bad [REDACTED] userPwd=REDACTED"
+        ),
+        ("text/plain", "password=ab%20SECRET next", "password=REDACTED next"),
+        (
+            "multipart/form-data; boundary=b1", parts, parts.replacing("SECRET", with: "REDACTED")
         ),
         (
             "multipart/form-data; boundary=b1", multipart,
