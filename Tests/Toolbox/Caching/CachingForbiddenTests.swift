@@ -165,4 +165,33 @@ import Testing
         // Whom the transfer tells lives as long as it runs.
         #expect(await eventually(withinMilliseconds: 60_000) { isGone.withLock { $0 } })
     }
+
+    @Test func `a redirect that was followed is read on for the cache when it is left`()
+        async throws
+    {
+        let server = try lab.origin { request in
+            guard request.path == "/old" else {
+                return LabResponse.text("new").with(["Cache-Control": "no-store"])
+            }
+            // Of no stated length: the exchange does not wait for its end.
+            return LabResponse(
+                status: 301,
+                fields: [LabField("Location", "/new"), LabField("Cache-Control", "max-age=600")],
+                body: [UInt8](repeating: 0x61, count: 9_000)
+            ).chunked(octets: 1_000, delayMilliseconds: 5)
+        }
+        defer { server.stop() }
+        let httpdns = try lab.httpdns()
+        #expect(try await httpdns.fetch(server.at("/old")).text == "new")
+        let isKept = await eventually(withinMilliseconds: 60_000) {
+            await httpdns.offlineCache?.flush()
+            return await httpdns.offlineCache?.contents()?.responses ?? 0 > 0
+        }
+        #expect(isKept)
+        let handed = try await httpdns.fetch(server.at("/old"), mode: .onlyIfCached) {
+            $0.followsRedirects = false
+        }
+        #expect(handed.head.status == 301)
+        #expect(handed.body.count == 9_000)
+    }
 }
