@@ -59,6 +59,14 @@ package struct SourceHealth: Sendable, Hashable {
         state = .closed
     }
 
+    /// Another source's answer came after so long, and this one's will not be heard: it takes that long
+    /// at least. A source that has become slower is waited for a little longer each time, so that it is
+    /// not missed for ever; one that never answered has no time to be corrected.
+    package mutating func outrun(afterMilliseconds milliseconds: Int64) {
+        guard answerTime.milliseconds != nil else { return }
+        answerTime.add(milliseconds: milliseconds)
+    }
+
     /// A failure of the source itself.
     ///
     /// - Parameter jitter: 0 up to 1, drawn anew each time, so that many clients do not come back to

@@ -113,6 +113,10 @@ extension Resolver {
         guard let query = running.queries[id] else { return [] }
         running.lastFailed = query.label
         running.queries[id]?.isMissed = true
+        if case .hedged = options.strategy, query.network == state.networkChanges {
+            state.health[query.label]?.outrun(
+                afterMilliseconds: now.milliseconds(since: query.asked))
+        }
         return failed(.timedOut(tries: 1), query, running.subject, now: now, in: &state)
     }
 

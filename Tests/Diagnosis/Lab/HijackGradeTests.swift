@@ -56,6 +56,14 @@ import Testing
         }
     }
 
+    @Test func `A wrong clock, or no reason, is no right verdict where nobody answers`() throws {
+        let finding = try #require(HijackScenario.all.first { $0.name == "offline" }).finding
+        #expect(finding.isMet(by: HijackFinding(.offline)))
+        #expect(finding.isMet(by: HijackFinding(.inconclusive, ["trusted_answer"])))
+        #expect(!finding.isMet(by: HijackFinding(.inconclusive, ["right_clock"])))
+        #expect(!finding.isMet(by: HijackFinding(.inconclusive)))
+    }
+
     @Test func `Content that is thrown away is wrong all the same`() async throws {
         let words = ["sh", "-c", Self.naive.joined(separator: " ") + " >/dev/null"]
         let grade = try await results(words, ["plain-poisoning"])["plain-poisoning"]?.grade
