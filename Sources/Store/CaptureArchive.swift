@@ -26,6 +26,8 @@ package final class CaptureArchive {
     private var table: CaptureTable?
     private var rows: [CaptureRow] = []
     private var pieces: [CapturePieceRow] = []
+    /// Streams of pieces that no row will name.
+    private var abandoned: [Int64] = []
     private var restUntil = Monotonic.zero
     private var isQuiet = false
     private var hasGivenUp = false
@@ -53,10 +55,20 @@ package final class CaptureArchive {
 
     package func add(_ piece: CapturePieceRow) { pieces.append(piece) }
 
+    /// The pieces of that stream go, those in the file too: no row will name them.
+    package func abandon(_ stream: Int64) {
+        pieces.removeAll { $0.stream == stream }
+        // Because: what is forgotten here goes as orphans do, when the file is next opened.
+        guard !hasGivenUp, abandoned.count < 4_096 else { return }
+        abandoned.append(stream)
+    }
+
     /// Records that never came here are noted in the file, too.
     package func noteDropped(_ count: Int64) { dropped += count }
 
-    package var isEmpty: Bool { rows.isEmpty && pieces.isEmpty && dropped == 0 }
+    package var isEmpty: Bool {
+        rows.isEmpty && pieces.isEmpty && dropped == 0 && abandoned.isEmpty
+    }
 
     /// Writes what waits.
     ///
@@ -67,13 +79,21 @@ package final class CaptureArchive {
             rows.removeAll(keepingCapacity: true)
             pieces.removeAll(keepingCapacity: true)
         }
-        let (rows, pieces, dropped) = (rows, pieces, dropped)
+        let (rows, pieces, dropped, abandoned) = (rows, pieces, dropped, abandoned)
         let numbers = attempt { table throws(DatabaseFault) in
             try table.save(rows, pieces, dropped: dropped)
         }
         guard let numbers else {
             self.dropped += Int64(rows.count)
+            // Of these, pieces may be in the file already.
+            for row in rows where row.stream != 0 { abandon(row.stream) }
             return nil
+        }
+        if !abandoned.isEmpty {
+            let isDone: Void? = attempt { table throws(DatabaseFault) in
+                try table.remove(streams: abandoned)
+            }
+            if isDone != nil { self.abandoned = [] }
         }
         self.dropped -= dropped
         grownRecords += Int64(rows.count)

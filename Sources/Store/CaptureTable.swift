@@ -107,6 +107,20 @@ final class CaptureTable {
         }
     }
 
+    /// Removes the pieces of these streams, which no row names.
+    func remove(streams: [Int64]) throws(DatabaseFault) {
+        try database.transaction { () throws(DatabaseFault) in
+            var octets: Int64 = 0
+            for stream in streams {
+                let condition = "FROM piece WHERE stream = \(stream)"
+                octets +=
+                    try database.number("SELECT coalesce(sum(length(octets)), 0) " + condition) ?? 0
+                try database.run("DELETE " + condition)
+            }
+            try add(records: 0, octets: 0 - octets, dropped: 0)
+        }
+    }
+
     /// Removes all rows, and their traces from file and log.
     func removeAll() throws(DatabaseFault) {
         try database.transaction { () throws(DatabaseFault) in

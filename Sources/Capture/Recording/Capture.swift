@@ -175,7 +175,7 @@ extension Capture {
                     return !hasRoom
                 }, signallingIf: { _ in false })
         if isTooMuch { draft.dropBodies() }
-        post(.ended(draft))
+        if !post(.ended(draft)), draft.hasPieces { post(.abandoned(draft.id)) }
     }
 
     /// Hands a message to the thread, which is started if need be; false when there is no room.

@@ -49,6 +49,17 @@ struct CaptureDraft: Sendable {
         return draft
     }
 
+    /// Parts of its bodies were handed on before it ended.
+    var hasPieces: Bool { request.handedOn > 0 || response.handedOn > 0 }
+
+    var hasFailed: Bool {
+        switch facts {
+        case .nothing: false
+        case .exchange(let facts): facts.failure != nil
+        case .record(let record): record.failure != nil
+        }
+    }
+
     /// How a body is to be read for secrets.
     func form(of side: CaptureRecord.Side) -> BodyForm {
         switch facts {

@@ -56,6 +56,12 @@ final class CaptureFileSink {
         if waitingOctets > CaptureFileSink.mostWaitingOctets { flush() }
     }
 
+    /// No record will name these pieces.
+    func abandon(_ stream: Int64) {
+        pieceOctets[stream] = nil
+        archive.abandon(stream)
+    }
+
     /// Writes what waits; how many records were lost since the last time.
     func commit() -> Int64 {
         flush()
@@ -65,6 +71,7 @@ final class CaptureFileSink {
 
     func clear() {
         archive.removeAll()
+        pieceOctets = [:]
         waiting = 0
         waitingOctets = 0
     }

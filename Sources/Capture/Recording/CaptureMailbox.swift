@@ -8,6 +8,8 @@ enum CaptureMessage: Sendable {
     /// The next octets of a body that is too long to travel with its record.
     case piece(CapturePiece)
     case ended(CaptureDraft)
+    /// Its record was turned away: what came of its bodies is of no use.
+    case abandoned(Int64)
     case flush(@Sendable () -> Void)
     case clear
     /// The file is closed; nothing more goes into it.
@@ -19,7 +21,7 @@ enum CaptureMessage: Sendable {
         switch self {
         case .piece(let piece): piece.octets.count
         case .ended(let draft): draft.octets
-        case .began, .answered, .flush, .clear, .close, .stop: 0
+        case .began, .answered, .abandoned, .flush, .clear, .close, .stop: 0
         }
     }
 }
@@ -63,7 +65,7 @@ struct CaptureMailbox: Sendable {
         switch message {
         case .ended, .began, .answered: waitingRecords += 1
         case .flush, .clear, .close, .stop: isPressing = true
-        case .piece: break
+        case .piece, .abandoned: break
         }
         messages.append(message)
         let isFull =
@@ -78,7 +80,8 @@ struct CaptureMailbox: Sendable {
 
     private mutating func hasRoom(for message: CaptureMessage) -> Bool {
         switch message {
-        case .flush, .clear, .close, .stop: return true
+        // One for each record that left pieces, and they have left the mailbox or lie in it.
+        case .abandoned, .flush, .clear, .close, .stop: return true
         case .began, .answered: return waitingRecords < limits.maximumWaitingRecords / 2
         case .ended:
             guard waitingRecords < limits.maximumWaitingRecords else {

@@ -56,6 +56,10 @@ struct CaptureWriter {
             case .ended(let draft):
                 end(draft)
                 ended += 1
+            case .abandoned(let id):
+                if let stream = streams.removeValue(forKey: id)?.stream, stream != 0 {
+                    file?.abandon(stream)
+                }
             case .flush(let tell): done.append(tell)
             case .clear:
                 ring.clear()
@@ -109,7 +113,8 @@ struct CaptureWriter {
             let keeper = draft[side]
             guard keeper.total > 0 else { continue }
             let form = draft.form(of: side)
-            let isWhole = !keeper.isCut && draft[omission: side] == nil
+            // What a failure broke off is cut, wherever that was.
+            let isWhole = !keeper.isCut && draft[omission: side] == nil && !draft.hasFailed
             let body = bodies.finish(
                 side, keeper.held, form, isWhole: isWhole, redactor.names, file)
             if side == .request {

@@ -199,6 +199,40 @@ import Testing
         #expect(found == [4, 5, 6] && capture.counts.droppedRecords == 0)
     }
 
+    @Test func `a record that is turned away leaves no part of its body in the file`()
+        async throws
+    {
+        let gate = Gate()
+        var configuration = CaptureConfiguration(path: path)
+        configuration.limits.maximumWaitingRecords = 8
+        configuration.onRecord = { _ in gate.pass() }
+        let capture = Capture(configuration)
+        let body = [UInt8](repeating: 0x61, count: 200_000)
+        let early = try #require(capture.begin(.sample("/early")))
+        body.withUnsafeBytes { early.received($0) }
+        await capture.flush()
+        capture.add(.sample("/first"))
+        gate.awaitArrival()
+        let late = try #require(capture.begin(.sample("/late")))
+        body.withUnsafeBytes { late.received($0) }
+        for number in 0..<20 { capture.add(.sample("/\(number)")) }
+        early.ended()
+        late.ended()
+        gate.open()
+        await capture.flush()
+        #expect(capture.counts.droppedRecords >= 2)
+        await capture.close()
+        let result = try await run(
+            "sqlite3",
+            [
+                path,
+                "SELECT (SELECT count(*) FROM piece), (SELECT octets FROM sum) = "
+                    + "(SELECT sum(octets) FROM exchange), (SELECT records FROM sum) = "
+                    + "(SELECT count(*) FROM exchange)",
+            ])
+        #expect(result.outputText == "0|1|1\n")
+    }
+
     @Test(arguments: ["größe ü/日本.sqlite", "a%b ü?#.sqlite", "\u{1F4E6}.sqlite"])
     func `a capture is read under whatever name it was written`(name: String) async throws {
         try directory.makeDirectory("größe ü")

@@ -77,6 +77,16 @@ import Testing
         #expect(keeper.isCut && keeper.total == 10 && keeper.held.isEmpty)
     }
 
+    @Test func `a value that a failure broke off is not known to be short`() async throws {
+        let capture = lab.ring()
+        var record = CaptureRecord.sample("/broken", body: Array("code=4f9a77".utf8))
+        capture.add(record)
+        record.failure = .init(label: "closed", message: "closed")
+        capture.add(record)
+        #expect(
+            await capture.all.map(\.responseBody.text) == ["code=4f9a77", "code=REDACTED"])
+    }
+
     @Test func `the answer to a request for a part is kept by its coding`() async throws {
         let origin = try lab.origin { _ in
             LabResponse(fields: [LabField("Content-Encoding", "gzip")], body: [0x1F, 0x8B, 8, 0])
