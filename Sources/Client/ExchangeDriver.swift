@@ -173,7 +173,7 @@ final class ExchangeDriver: StartedExchange {
             host, patience: min(request.limits.resolve, left), use: use
         ) { result in
             switch result {
-            case .success(let host): self.step { $0.machine.resolved(host, now: $1) }
+            case .success(let found): self.screen(found)
             case .failure(let failure):
                 self.step { $0.machine.resolutionFailed(failure, now: $1) }
             }
@@ -184,6 +184,21 @@ final class ExchangeDriver: StartedExchange {
             return state.isOver
         }
         if isLate { lookup?.stop() }
+    }
+
+    private func screen(_ found: ResolvedHost) {
+        guard let screen = request.screen, case .name(let name) = found.host else {
+            return step { $0.machine.resolved(found, now: $1) }
+        }
+        if let host = screen(found) { return step { $0.machine.resolved(host, now: $1) } }
+        let refused = LookupAttempt(
+            resolver: found.source.resolver,
+            reason: .failed(.refusedAddresses(AddressPolicy.explanation(found.addresses))))
+        let question = Question.addresses(of: name, .ipv4)
+        step {
+            $0.machine.resolutionFailed(
+                .failed(.exhausted(question: question, attempts: [refused])), now: $1)
+        }
     }
 
     private func answered(_ answer: RedirectAnswer) {

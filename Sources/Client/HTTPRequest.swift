@@ -1,5 +1,6 @@
 public import HTTPDNSCaching
 public import HTTPDNSExchange
+package import HTTPDNSLookup
 package import HTTPDNSNames
 
 /// A request as its author means it: the logical URL, no address anywhere.
@@ -25,6 +26,8 @@ public struct HTTPRequest: Sendable {
     package var credentials: OriginCredentials?
     /// Where to connect, instead of asking the resolver; for the first hop alone.
     package var addresses: [IPAddress]?
+    /// Sees what a host leads to, and says what is left of it; nil: the host is not to be reached.
+    package var screen: (@Sendable (ResolvedHost) -> ResolvedHost?)?
     /// The octets of a streamed body where they are in memory; made when they are asked for.
     package var knownBody: (@Sendable () -> [UInt8]?)?
     /// Who started it, for captures; nil: the application.

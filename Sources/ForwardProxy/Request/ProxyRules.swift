@@ -1,4 +1,5 @@
 internal import HTTPDNSExchange
+internal import HTTPDNSLookup
 internal import HTTPDNSNames
 
 /// What is done about a request.
@@ -190,6 +191,24 @@ extension ProxyRules {
         throw Refusal(
             403, "local_target", "destination_ip_prohibited",
             "\(host) is this machine. --allow-local lets clients reach it.")
+    }
+
+    /// What is left of a host's addresses: those of this machine are the word of a resolver, and so of
+    /// whoever owns the name (DNS rebinding), unless a table or a hosts file of ours gives them.
+    func screened(_ found: ResolvedHost) throws(Refusal) -> ResolvedHost {
+        guard !allowsLocalTargets, case .name = found.host,
+            ![.hosts, .literal].contains(found.source.transport)
+        else { return found }
+        let kept = found.addresses.filter { !LocalTargets.contains($0) }
+        guard kept.isEmpty else {
+            return found.replacing(
+                addresses: kept, synthesised: found.synthesised.filter { kept.contains($0) })
+        }
+        let addresses = found.addresses.map(\.description).joined(separator: ", ")
+        throw Refusal(
+            403, "local_target", "destination_ip_prohibited",
+            "\(found.host) leads to this machine (\(addresses), by \(found.source.resolver)). "
+                + "--allow-local lets clients reach it, --resolve this name alone.")
     }
 }
 

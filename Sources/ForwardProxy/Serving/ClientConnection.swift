@@ -243,7 +243,8 @@ final class ClientConnection {
         case .dialling(let target, let route):
             dialFailed(target, route, "no connection in time", now)
         case .tunnelling(let tunnel): cut(tunnel, "idle", "The tunnel was silent for too long.")
-        case .lingering: close()
+        // What was not taken is missing: that is not to look like the end of it.
+        case .lingering: over(resetting: client.unsentCount > 0)
         }
     }
 

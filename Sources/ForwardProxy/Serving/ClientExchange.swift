@@ -86,7 +86,7 @@ extension ClientConnection {
         case .ended(.success(let report)): end(report, turn, now)
         case .ended(.failure(let failure)):
             note(failure.report)
-            breakOff(turn, Refusal(failure), now)
+            breakOff(turn, turn.origin.localRefusal ?? Refusal(failure), now)
         }
     }
 
@@ -152,6 +152,8 @@ extension ClientConnection {
             return refuse(turn.isRequestWhole ? refusal : refusal.ending(), now)
         }
         endRecord(refusal.reason, refusal.text)
+        // Who reads up to the end of the connection would take an end for that of the body.
+        guard turn.framing != .close else { return over(resetting: true) }
         linger(now)
     }
 

@@ -64,10 +64,9 @@ extension ClientConnection {
         case .failure(let failure):
             if case .notProven(let resolution, let failures) = failure {
                 note(failures)
-                self.resolution = resolution
-                record.resolver = resolution.source.resolver
-                record.addresses = resolution.addresses
+                note(resolution)
             }
+            if case .local(let resolution, _) = failure { note(resolution) }
             record.kind = .refused
             refuse(refusal(failure, target), now)
         case .success(let route):
@@ -94,13 +93,17 @@ extension ClientConnection {
         }.filter { !known.contains($0) }
     }
 
+    private func note(_ resolution: ResolvedHost) {
+        self.resolution = resolution
+        record.resolver = resolution.source.resolver
+        record.addresses = resolution.addresses
+    }
+
     private func note(_ route: ProvenRoute) {
         note(route.failures)
         // They count among the addresses of this request.
         excluded.formUnion(route.failures.map(\.endpoint.address))
-        resolution = route.resolution
-        record.resolver = route.resolution.source.resolver
-        record.addresses = route.resolution.addresses
+        note(route.resolution)
         record.peer = route.proof?.peer
         record.isProofKept = route.proof != nil && route.isKept
         record.resolveMilliseconds = route.resolveMilliseconds
@@ -290,8 +293,9 @@ extension ClientConnection {
     func cut(_ tunnel: TunnelTurn, _ reason: String, _ message: String) {
         record.reason = reason
         record.message = message
-        // A goodbye that was written is to arrive.
-        closeTunnel(resetting: reason == "connection_lost")
+        // TLS says itself when it is whole, and a goodbye that was written is to arrive; of anything
+        // else an end would look like the end of what was sent.
+        closeTunnel(resetting: reason == "connection_lost" || tunnel.target.isUnproven)
     }
 
     private func closeTunnel(resetting: Bool) {

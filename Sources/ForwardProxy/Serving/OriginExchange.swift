@@ -12,6 +12,7 @@ final class OriginExchange: ExchangeObserver {
         var isCancelled = false
         var waitingOctets = 0
         var isPaused = false
+        var localRefusal: Refusal?
     }
 
     private let turn: Turn
@@ -23,7 +24,18 @@ final class OriginExchange: ExchangeObserver {
         self.desk = desk
     }
 
+    /// The host leads to this machine alone, and clients are not to be led here.
+    var localRefusal: Refusal? { state.withLock { $0.localRefusal } }
+
     func start(_ request: HTTPRequest) {
+        var request = request
+        let rules = desk.rules
+        request.screen = { [weak self] found in
+            do throws(Refusal) { return try rules.screened(found) } catch {
+                self?.state.withLock { $0.localRefusal = error }
+                return nil
+            }
+        }
         let exchange = desk.client.start(request, observer: self)
         let isLate = state.withLock { state in
             state.exchange = exchange

@@ -45,7 +45,7 @@ final class ProxyDesk: Sendable {
         self.client = client
         self.settings = settings
         self.rules = rules
-        prover = AddressProver(client)
+        prover = AddressProver(client, rules)
     }
 
     func tell(_ turn: Turn, _ message: ProxyMessage) {

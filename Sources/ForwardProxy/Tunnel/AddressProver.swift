@@ -26,6 +26,8 @@ enum RouteFailure: Error, Sendable {
     case notProven(ResolvedHost, [AddressFailure])
     /// Too many addresses of others are to prove themselves first.
     case busy
+    /// The name leads to this machine alone.
+    case local(ResolvedHost, Refusal)
 }
 
 /// Finds the addresses of a host by the resolver's chain, and lets them prove the name by a handshake of
@@ -39,10 +41,14 @@ final class AddressProver: Sendable {
     }
 
     private let client: HTTPDNSClient
+    private let rules: ProxyRules
     private let clock = SystemMonotonicClock()
     private let state = Locked(State())
 
-    init(_ client: HTTPDNSClient) { self.client = client }
+    init(_ client: HTTPDNSClient, _ rules: ProxyRules) {
+        self.client = client
+        self.rules = rules
+    }
 
     /// - Parameters:
     ///   - excluding: addresses of the host that have failed meanwhile.
@@ -57,7 +63,11 @@ final class AddressProver: Sendable {
             guard !search.isOver else { return }
             switch result {
             case .failure(let failure): answer(.failure(.notResolved(failure)))
-            case .success(let resolution):
+            case .success(let found):
+                let resolution: ResolvedHost
+                do throws(Refusal) { resolution = try self.rules.screened(found) } catch {
+                    return answer(.failure(.local(found, error)))
+                }
                 let question = Question(
                     target: target, resolution: resolution, begun: begun,
                     resolved: self.clock.now(),
@@ -278,6 +288,7 @@ extension Refusal {
     init(_ failure: RouteFailure, _ target: TunnelTarget) {
         switch failure {
         case .notResolved(let failure): self.init(failure, target.host)
+        case .local(_, let refusal): self = refusal
         case .busy:
             self.init(
                 503, "no_room", "proxy_internal_error",

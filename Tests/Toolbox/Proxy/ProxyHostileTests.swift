@@ -15,6 +15,12 @@ import Testing
             case "/long": LabResponse(body: [UInt8](repeating: 0x61, count: 8 << 20))
             case "/silent": .never
             case "/short": LabResponse.text("0123456789").conducting(.closes(afterBodyOctets: 4))
+            case "/cut":
+                LabResponse().conducting(
+                    .writes(
+                        Array(
+                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
+                                .utf8)))
             case "/garbage": LabResponse().conducting(.writes(Array("SSH-2.0-x\r\n\r\n".utf8)))
             default: .text("\(request.method) \(request.path) \(request.body.count)")
             }
@@ -40,6 +46,15 @@ import Testing
             client.endWriting()
             return client.readText()
         }
+    }
+
+    @Test(arguments: ["--http1.0", "--http1.1"])
+    func `a body that is cut does not look whole`(version: String) async throws {
+        let lab = try lab()
+        let result = try await lab.curl([version, "\(base)/cut"])
+        #expect(result.status != 0)
+        #expect(result.outputText == "hello" || result.outputText.isEmpty)
+        #expect(await lab.ended(1).map(\.status) == [200])
     }
 
     @Test func `a request hidden in the body of another does not come out`() async throws {

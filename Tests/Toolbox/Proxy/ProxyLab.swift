@@ -1,6 +1,7 @@
 import CHTTPDNSSystem
 import HTTPDNS
 import HTTPDNSForwardProxy
+import HTTPDNSLookup
 import HTTPDNSNames
 import HTTPDNSPinLab
 import HTTPDNSPlatform
@@ -15,13 +16,16 @@ final class ProxyLab: Sendable {
     /// - Parameters:
     ///   - hosts: the addresses that the resolver gives, by name; every other name has none.
     ///   - root: the one root that is trusted.
+    ///   - resolver: is asked for all other names.
     init(
         _ hosts: [String: [String]], root: String,
         _ adjust: (inout ForwardProxyConfiguration) -> Void = { _ in },
-        trust adjustTrust: (inout TrustPolicy) throws -> Void = { _ in }
+        trust adjustTrust: (inout TrustPolicy) throws -> Void = { _ in },
+        resolver: (any ResolverBackend)? = nil
     ) throws {
         var configuration = HTTPDNSConfiguration()
         configuration.resolvers = []
+        configuration.customResolvers = resolver.map { [$0] } ?? []
         configuration.usesHostsFile = false
         for (name, addresses) in hosts {
             configuration.overrides[try HostName(name)] = try addresses.map { try IPAddress($0) }

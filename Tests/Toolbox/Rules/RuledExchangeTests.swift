@@ -64,7 +64,7 @@ import Testing
             }
             if isNow { _ = rules.decide(other) }
         }
-        #expect(!rules.passes(own, ticket))
+        #expect(rules.reasonToPass(own, ticket) == nil)
         _ = rules.begin(own, ticket, isMore: true)
         #expect(rules.seen.map { $0.url.split(separator: "/").last } == ["own", "other", "own"])
         #expect(rules.seen.map(\.isWithdrawn) == [true, false, false])
