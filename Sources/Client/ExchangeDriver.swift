@@ -187,17 +187,10 @@ final class ExchangeDriver: StartedExchange {
     }
 
     private func screen(_ found: ResolvedHost) {
-        guard let screen = request.screen, case .name(let name) = found.host else {
-            return step { $0.machine.resolved(found, now: $1) }
-        }
-        if let host = screen(found) { return step { $0.machine.resolved(host, now: $1) } }
-        let refused = LookupAttempt(
-            resolver: found.source.resolver,
-            reason: .failed(.refusedAddresses(AddressPolicy.explanation(found.addresses))))
-        let question = Question.addresses(of: name, .ipv4)
-        step {
-            $0.machine.resolutionFailed(
-                .failed(.exhausted(question: question, attempts: [refused])), now: $1)
+        let kept = request.screen.map { $0(found) } ?? found
+        step { state, now in
+            kept.map { state.machine.resolved($0, now: now) }
+                ?? state.machine.resolutionFailed(found.refusal, now: now)
         }
     }
 

@@ -47,6 +47,18 @@ struct RouteFeedback: Sendable {
     }
 }
 
+extension ResolvedHost {
+    /// What a lookup ends with whose addresses are not to be used.
+    var refusal: ResolutionFailure {
+        let attempt = LookupAttempt(
+            resolver: source.resolver,
+            reason: .failed(.refusedAddresses(AddressPolicy.explanation(addresses))))
+        guard case .name(let name) = host else { return .failed(.cancelled) }
+        return .failed(
+            .exhausted(question: .addresses(of: name, .ipv4), attempts: [attempt]))
+    }
+}
+
 extension TransportFailure {
     /// What the failure says of the address; nil when it says nothing.
     var addressOutcome: AddressOutcome? {

@@ -1,6 +1,6 @@
+@_exported public import HTTPDNSCaching
 // What an application gets with `import HTTPDNS`: the public types of the modules below.
 @_exported public import HTTPDNSCapture
-@_exported public import HTTPDNSCaching
 @_exported public import HTTPDNSClient
 @_exported public import HTTPDNSDatagram
 @_exported public import HTTPDNSDiagnosis

@@ -44,7 +44,8 @@ package enum FetchRendering {
     /// The object of a command that sent nothing: the same keys.
     package static func json(_ fault: CommandFault, url: String?) -> JSONValue {
         [
-            "url": text(url.map(withoutUserinfo)), "finalURL": .null, "status": .null, "httpVersion": .null,
+            "url": text(url.map(withoutUserinfo)), "finalURL": .null, "status": .null,
+            "httpVersion": .null,
             "remoteAddress": .null, "serverName": .null, "hostHeader": .null, "resolver": .null,
             "addresses": [], "ttl": .null, "fallback": .null, "proxy": .null, "resumed": false,
             "cache": .null,
