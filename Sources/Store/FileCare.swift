@@ -52,14 +52,19 @@ struct FileCare<Table: StoredTable> {
         _ body: (Table) throws(DatabaseFault) -> Result
     ) -> Result? {
         guard !hasGivenUp, restUntil <= monotonic.now() else { return nil }
-        // The first try may meet damage, the second a file that another process has just replaced.
-        for _ in 0..<3 {
+        // The first try may meet damage, the second a file that another process has just replaced; and
+        // one that another has open says "locked" at once while it is closed or begins its log.
+        for turn in 0..<3 {
             do throws(DatabaseFault) {
                 let result = try body(try opened())
                 if isQuiet { report(.recovered(path: path)) }
                 isQuiet = false
                 return result
             } catch {
+                if case .busy = error, turn < 2 {
+                    table = nil
+                    continue
+                }
                 guard mayTryAgain(after: error) else { return nil }
             }
         }
