@@ -10,11 +10,9 @@
 //                                     127.0.0.1, with a certificate under the authority of a PEM
 //                                     file; says what became of each
 //     TestChild responses DIR ROUND   keeps responses until it is killed; says each round's number
-//     when
-//                                     all 30 of it are whole
-//     TestChild large PORT ROOT DIR   reads a large body twice through a session that keeps it;
-//     says how
-//                                     much memory that took
+//                                     when all 30 of it are whole
+//     TestChild large PORT ROOT DIR   reads a large body twice through a session that keeps it; says
+//                                     how much memory that took
 import Glibc
 import HTTPDNSLookup
 import HTTPDNSPlatform
