@@ -109,6 +109,7 @@ private struct DiagnosisRun {
         if Task.isCancelled { progress.evidence.unfinished.append("the run was cancelled") }
         let took = clock.now().milliseconds(since: frame.start)
         progress.evidence.tookMilliseconds = took
+        progress.evidence.nameReferences()
         progress.evidence.order()
         let judgement = Judgement(of: progress.evidence)
         onEvent(.judged(judgement))
@@ -314,6 +315,17 @@ private struct DiagnosisRun {
 }
 
 extension Evidence {
+    /// An address is asked for its page once, when the first source gives it: whether a trusted one gave
+    /// it, too, is known in the end alone.
+    fileprivate mutating func nameReferences() {
+        let trusted = Set(
+            answers.filter { !$0.source.isSuspect }.flatMap { $0.statement?.addresses ?? [] })
+        for place in fetches.indices where [.plain, .reference].contains(fetches[place].purpose) {
+            guard let address = fetches[place].address else { continue }
+            fetches[place].purpose = trusted.contains(address) ? .reference : .plain
+        }
+    }
+
     /// In the order of the report, whoever answered first: the same network gives the same report.
     fileprivate mutating func order() {
         let places = Dictionary(

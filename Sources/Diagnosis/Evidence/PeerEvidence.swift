@@ -86,15 +86,15 @@ public struct FetchEvidence: Sendable, Hashable {
     public enum Purpose: String, Sendable, Hashable {
         /// To the probe URL, whose answer is known beforehand.
         case portalProbe = "portal_probe"
-        /// In clear to an address that a suspect source gave.
+        /// In clear to an address that only suspect sources gave.
         case plain
-        /// In clear to an address that a trusted source gave.
+        /// In clear to an address that a trusted source gave, whoever else did.
         case reference
         /// Over TLS, from the name under test itself.
         case verified
     }
 
-    public let purpose: Purpose
+    public var purpose: Purpose
     /// Where it went; nil for the probe, whose host the system resolves.
     public let address: IPAddress?
     public let url: String

@@ -179,18 +179,23 @@ struct Notes {
                     Finding("redirect_elsewhere", "\(fetch.url) leads to another host, \(host)"))
             }
         }
-        let measure = pages.first { $0.0.purpose == .verified || $0.0.purpose == .reference }
-        guard let measure = measure?.1, measure.status == 200 else { return found }
-        for (fetch, page) in pages where fetch.purpose == .plain {
-            guard page.status == 200, page.bodyDigest != measure.bodyDigest else { continue }
-            found.append(difference(fetch, page, measure))
+        // What a proven peer said measures every page in clear, whoever gave its address: the way there
+        // may change it, too.
+        let proven = pages.first { $0.0.purpose == .verified }
+        let measure = proven ?? pages.first { $0.0.purpose == .reference }
+        guard let (source, measure) = measure, measure.status == 200 else { return found }
+        for (fetch, page) in pages where [.plain, .reference].contains(fetch.purpose) {
+            guard fetch != source, page.status == 200, page.bodyDigest != measure.bodyDigest
+            else { continue }
+            found.append(difference(fetch, page, measure, isProven: proven != nil))
             break
         }
         return found
     }
 
     private func difference(
-        _ fetch: FetchEvidence, _ page: FetchEvidence.Page, _ measure: FetchEvidence.Page
+        _ fetch: FetchEvidence, _ page: FetchEvidence.Page, _ measure: FetchEvidence.Page,
+        isProven: Bool
     ) -> Finding {
         let extra = page.fieldNames.filter { !measure.fieldNames.contains($0) }
         let fields =
@@ -198,7 +203,8 @@ struct Notes {
         let place = fetch.address.map { " at \($0)" } ?? ""
         return Finding(
             "content_differs",
-            "the page in clear\(place) is not the one of a proven peer (\(page.bodyOctets) octets "
+            "the page in clear\(place) is not the one of a "
+                + "\(isProven ? "proven peer" : "trusted address") (\(page.bodyOctets) octets "
                 + "and \(measure.bodyOctets))\(fields): pages that change by themselves do that, too"
         )
     }

@@ -235,6 +235,32 @@ import Testing
         #expect(other.verdict == .clean)
     }
 
+    @Test(arguments: [FetchEvidence.Purpose.plain, .reference])
+    func `a page in clear is held against the proven one, whoever gave its address`(
+        purpose: FetchEvidence.Purpose
+    ) {
+        var scene = agreed()
+        scene.proves("8.8.9.1")
+        // In the order of a report: the page in clear stands before the proven one.
+        scene.fetches(purpose, .init(status: 200, bodyDigest: [1]))
+        scene.fetches(.verified, .init(status: 200, bodyDigest: [2]))
+        let note = scene.judgement.notes.first { $0.code == "content_differs" }
+        #expect(note?.text.contains("of a proven peer") == true)
+    }
+
+    @Test func `without a proven page the trusted address's is the measure`() {
+        var scene = agreed()
+        scene.proves("8.8.9.1")
+        scene.fetches(.plain, .init(status: 200, bodyDigest: [1]))
+        scene.fetches(.reference, .init(status: 200, bodyDigest: [2]))
+        let note = scene.judgement.notes.first { $0.code == "content_differs" }
+        #expect(note?.text.contains("of a trusted address") == true)
+        var same = agreed()
+        same.fetches(.plain, .init(status: 200, bodyDigest: [1]))
+        same.fetches(.reference, .init(status: 200, bodyDigest: [1]))
+        #expect(!same.judgement.notes.contains { $0.code == "content_differs" })
+    }
+
     @Test func `a redirect to https on the same host is no remark`() {
         var scene = agreed()
         scene.proves("8.8.9.1")
