@@ -8,28 +8,44 @@ struct CapturedURL {
     let target: Substring
 
     init(_ text: String) {
-        guard let mark = text.firstRange(of: "://") else {
+        // By octets: every mark is ASCII, and this is asked once a record.
+        let octets = text.utf8
+        guard let colon = CapturedURL.endOfScheme(octets) else {
             scheme = ""
             authority = ""
             target = text[...]
             return
         }
-        scheme = text[..<mark.lowerBound].lowercased()
-        let rest = text[mark.upperBound...]
-        let end = rest.firstIndex { "/?#\\".contains($0) } ?? rest.endIndex
-        authority = rest[..<end]
-        target = rest[end...]
+        scheme = text[..<colon].lowercased()
+        let start = octets.index(colon, offsetBy: 3)
+        let end = octets[start...].firstIndex { CapturedURL.endsAuthority($0) } ?? octets.endIndex
+        authority = text[start..<end]
+        target = text[end...]
+    }
+
+    /// The place of the first `://`.
+    private static func endOfScheme(_ octets: String.UTF8View) -> String.Index? {
+        var rest = octets[...]
+        while let colon = rest.firstIndex(of: 0x3A) {
+            rest = rest[octets.index(after: colon)...]
+            if rest.first == 0x2F, rest.dropFirst().first == 0x2F { return colon }
+        }
+        return nil
+    }
+
+    private static func endsAuthority(_ octet: UInt8) -> Bool {
+        octet == 0x2F || octet == 0x3F || octet == 0x23 || octet == 0x5C
     }
 
     /// Lower case, without userinfo and port; IPv6 without brackets.
     var host: String {
-        var place = authority
-        if let at = place.lastIndex(of: "@") { place = place[place.index(after: at)...] }
-        if place.first == "[", let end = place.firstIndex(of: "]") {
-            return place[place.index(after: place.startIndex)..<end].lowercased()
+        var place = authority.utf8
+        if let at = place.lastIndex(of: 0x40) { place = place[place.index(after: at)...] }
+        if place.first == 0x5B, let end = place.firstIndex(of: 0x5D) {
+            return Substring(place[place.index(after: place.startIndex)..<end]).lowercased()
         }
-        if let colon = place.lastIndex(of: ":") { place = place[..<colon] }
-        return place.lowercased()
+        if let colon = place.lastIndex(of: 0x3A) { place = place[..<colon] }
+        return Substring(place).lowercased()
     }
 
     /// Without query and fragment.

@@ -129,7 +129,7 @@ public final class Capture: Sendable {
         guard let id = nextID() else { return nil }
         let draft = CaptureDraft(
             id: id, startedAt: record.startedAt, facts: .record(record), limits: limits)
-        if hasListeners { post(.began(draft)) }
+        if hasListeners { post(.began(SentDraft(draft))) }
         return CaptureWatch(self, draft, begun: milliseconds())
     }
 
@@ -163,8 +163,7 @@ extension Capture {
         return isTaken
     }
 
-    func end(_ draft: CaptureDraft) {
-        var draft = draft
+    func end(_ draft: consuming CaptureDraft) {
         let count = draft.octets
         let isTooMuch =
             count > 0
@@ -175,7 +174,8 @@ extension Capture {
                     return !hasRoom
                 }, signallingIf: { _ in false })
         if isTooMuch { draft.dropBodies() }
-        if !post(.ended(draft)), draft.hasPieces { post(.abandoned(draft.id)) }
+        let (id, hasPieces) = (draft.id, draft.hasPieces)
+        if !post(.ended(SentDraft(draft))), hasPieces { post(.abandoned(id)) }
     }
 
     /// Hands a message to the thread, which is started if need be; false when there is no room.
@@ -205,7 +205,7 @@ extension Capture: ExchangeTap {
         let draft = CaptureDraft(
             id: id, startedAt: Capture.now, facts: .exchange(ExchangeFacts(request)),
             limits: limits)
-        if hasListeners { post(.began(draft)) }
+        if hasListeners { post(.began(SentDraft(draft))) }
         let watch = ExchangeWatch(self, draft, passingTo: observer)
         return (watch.watching(request), watch)
     }

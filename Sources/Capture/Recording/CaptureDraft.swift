@@ -74,6 +74,32 @@ struct CaptureDraft: Sendable {
     }
 }
 
+/// A draft on its way to the capture's thread: handed over in one piece, however much is in it.
+final class SentDraft: Sendable {
+    let draft: CaptureDraft
+    /// Of bodies, unredacted.
+    let octets: Int
+
+    init(_ draft: consuming CaptureDraft) {
+        octets = draft.octets
+        self.draft = draft
+    }
+}
+
+extension CaptureDraft {
+    /// What a watch holds once it has handed its draft over: what comes late goes nowhere.
+    static let spent: CaptureDraft = {
+        var limits = CaptureLimits()
+        limits.maximumBodyOctets = 0
+        return CaptureDraft(
+            id: 0, startedAt: CaptureTime(microsecondsSince1970: 0), facts: .nothing, limits: limits
+        )
+    }()
+
+    /// Hands over all of it.
+    mutating func spend() -> CaptureDraft { exchange(&self, with: CaptureDraft.spent) }
+}
+
 /// What the observer of an exchange has heard.
 struct ExchangeFacts: Sendable {
     let origin: RequestOrigin

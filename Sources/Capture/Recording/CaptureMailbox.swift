@@ -3,11 +3,11 @@ internal import HTTPDNSPlatform
 
 /// What requests leave for the capture's thread.
 enum CaptureMessage: Sendable {
-    case began(CaptureDraft)
-    case answered(CaptureDraft)
+    case began(SentDraft)
+    case answered(SentDraft)
     /// The next octets of a body that is too long to travel with its record.
     case piece(CapturePiece)
-    case ended(CaptureDraft)
+    case ended(SentDraft)
     /// Its record was turned away: what came of its bodies is of no use.
     case abandoned(Int64)
     case flush(@Sendable () -> Void)
@@ -20,7 +20,7 @@ enum CaptureMessage: Sendable {
     var octets: Int {
         switch self {
         case .piece(let piece): piece.octets.count
-        case .ended(let draft): draft.octets
+        case .ended(let ended): ended.octets
         case .began, .answered, .abandoned, .flush, .clear, .close, .stop: 0
         }
     }

@@ -31,7 +31,7 @@ public final class CaptureWatch: Sendable {
     /// The head of the answer is there: listeners are told.
     public func answered() {
         guard capture.hasListeners, let draft = draft.withLock({ $0 }) else { return }
-        capture.post(.answered(draft.withoutBodies))
+        capture.post(.answered(SentDraft(draft.withoutBodies)))
     }
 
     /// It is over; only the first call counts.

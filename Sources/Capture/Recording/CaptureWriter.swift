@@ -50,11 +50,11 @@ struct CaptureWriter {
         var ended: Int64 = 0
         for message in messages {
             switch message {
-            case .began(let draft): listeners.tell(.began(told(draft)))
-            case .answered(let draft): listeners.tell(.answered(told(draft)))
+            case .began(let sent): listeners.tell(.began(told(sent.draft)))
+            case .answered(let sent): listeners.tell(.answered(told(sent.draft)))
             case .piece(let piece): take(piece)
-            case .ended(let draft):
-                end(draft)
+            case .ended(let sent):
+                end(sent.draft)
                 ended += 1
             case .abandoned(let id):
                 if let stream = streams.removeValue(forKey: id)?.stream, stream != 0 {

@@ -42,7 +42,7 @@ final class ExchangeWatch: ExchangeObserver {
     func exchange(received head: ResponseHead, report: ExchangeReport) {
         note { $0.answers(head, report) }
         if capture.hasListeners {
-            capture.post(.answered(draft.withLock { $0.withoutBodies }))
+            capture.post(.answered(SentDraft(draft.withLock { $0.withoutBodies })))
         }
         inner.exchange(received: head, report: report)
     }
@@ -53,19 +53,11 @@ final class ExchangeWatch: ExchangeObserver {
     }
 
     func exchange(ended result: Result<ExchangeReport, ExchangeFailure>) {
-        note { facts in
-            switch result {
-            case .success(let report): facts.report = report
-            case .failure(let failure):
-                facts.report = failure.report
-                facts.failure = failure
-            }
-        }
-        var ended = draft.withLock { $0 }
-        if case .exchange(let facts) = ended.facts {
-            ended.totalMilliseconds = facts.report.totalMilliseconds
-        }
-        capture.end(ended)
+        capture.end(
+            draft.withLock { draft in
+                draft.ends(result)
+                return draft.spend()
+            })
         inner.exchange(ended: result)
     }
 
@@ -77,11 +69,28 @@ final class ExchangeWatch: ExchangeObserver {
     }
 
     private func note(_ change: (inout ExchangeFacts) -> Void) {
-        draft.withLock { draft in
-            guard case .exchange(var facts) = draft.facts else { return }
-            draft.facts = .nothing
-            change(&facts)
-            draft.facts = .exchange(facts)
+        draft.withLock { $0.note(change) }
+    }
+}
+
+extension CaptureDraft {
+    fileprivate mutating func note(_ change: (inout ExchangeFacts) -> Void) {
+        guard case .exchange(var facts) = facts else { return }
+        self.facts = .nothing
+        change(&facts)
+        self.facts = .exchange(facts)
+    }
+
+    fileprivate mutating func ends(_ result: Result<ExchangeReport, ExchangeFailure>) {
+        let report =
+            switch result {
+            case .success(let report): report
+            case .failure(let failure): failure.report
+            }
+        totalMilliseconds = report.totalMilliseconds
+        note { facts in
+            facts.report = report
+            if case .failure(let failure) = result { facts.failure = failure }
         }
     }
 }

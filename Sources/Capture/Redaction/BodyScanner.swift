@@ -133,51 +133,23 @@ struct BodyScanner {
     static func kind(
         of form: BodyForm, beginning octets: [UInt8], _ names: SecretNames
     ) -> Kind {
-        let (type, parameters) = split(form.mediaType)
-        if type.hasPrefix("multipart/") {
-            guard let boundary = MultipartScanner.parameter("boundary", of: parameters),
+        let nature = names.nature(of: form.mediaType)
+        if case .multipart = nature.kind {
+            guard let boundary = MultipartScanner.parameter("boundary", of: nature.parameters),
                 !boundary.isEmpty, boundary.utf8.count <= 200
             else { return .text(TextScanner(.text, names)) }
             return .multipart(MultipartScanner(boundary: Array(boundary.utf8), names))
         }
-        if isBinary(type) { return .opaque }
+        if case .binary = nature.kind { return .opaque }
         let beginning = octets.prefix(sniffedOctets)
-        let isText = isText(type) || type.contains("urlencoded")
-        if isText, beginning.contains(0) { return .hidden }
-        if !isText, beginning.contains(where: { $0 < 0x09 || ($0 > 0x0D && $0 < 0x20) }) {
+        if nature.isText, beginning.contains(0) { return .hidden }
+        if !nature.isText, beginning.contains(where: { $0 < 0x09 || ($0 > 0x0D && $0 < 0x20) }) {
             return .opaque
         }
         let first = beginning.first { $0 > 0x20 && $0 < 0x80 }
-        if type.hasSuffix("json") || first == 0x7B || first == 0x5B {
-            return .json(JSONScanner(names))
-        }
-        if type.contains("urlencoded") { return .text(TextScanner(.form, names)) }
-        return .text(TextScanner(isProgram(type) ? .light : .text, names))
-    }
-
-    /// The type, lower case and without parameters; and these.
-    static func split(_ mediaType: String?) -> (type: String, parameters: String) {
-        guard let mediaType else { return ("", "") }
-        let type = mediaType.prefix { $0 != ";" }
-        let trimmed = type.lowercased().filter { $0 != " " }
-        return (trimmed, String(mediaType.dropFirst(type.count)))
-    }
-
-    private static func isBinary(_ type: String) -> Bool {
-        if type.hasPrefix("image/") { return type != "image/svg+xml" }
-        return type.hasPrefix("video/") || type.hasPrefix("audio/") || type.hasPrefix("font/")
-            || ["application/pdf", "application/zip", "application/gzip", "application/wasm"]
-                .contains(type)
-    }
-
-    private static func isText(_ type: String) -> Bool {
-        type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
-    }
-
-    /// Programs and pages are full of names and colons, and no names of theirs are secrets.
-    private static func isProgram(_ type: String) -> Bool {
-        type == "text/css" || type == "text/html" || type.hasSuffix("javascript")
-            || type.hasSuffix("ecmascript") || type == "image/svg+xml"
+        if nature.isJSON || first == 0x7B || first == 0x5B { return .json(JSONScanner(names)) }
+        if case .form = nature.kind { return .text(TextScanner(.form, names)) }
+        return .text(TextScanner(nature.isProgram ? .light : .text, names))
     }
 
     /// Because: what is binary shows it early.

@@ -62,7 +62,7 @@ final class Redactor {
     /// A URL or reference without its userinfo, and without secrets in its path, query and
     /// fragment.
     func url(_ url: String) -> String {
-        guard let names, Redactor.mayHoldSecret(url) else { return url }
+        guard let names, !Redactor.isPlain(url) else { return url }
         var out: [UInt8] = []
         var rest = Redactor.withoutUserinfo(Array(url.utf8))[...]
         let scheme = rest.prefix { $0 > 0x20 && ![0x2F, 0x3F, 0x23, 0x3A, 0x25].contains($0) }
@@ -188,9 +188,41 @@ final class Redactor {
         }
     }
 
+    /// True for most URLs, at little cost: a host and perhaps a port, and nothing behind them in which a
+    /// secret could stand.
+    private static func isPlain(_ url: String) -> Bool {
+        let parts = CapturedURL(url)
+        // In a reference the first `://` may be that of a URL inside.
+        guard !parts.scheme.isEmpty, parts.scheme.utf8.allSatisfy(isOfScheme) else {
+            return !mayHoldSecret(url)
+        }
+        var isPort = false
+        var last: (UInt8, UInt8) = (0, 0)
+        for octet in parts.authority.utf8 {
+            switch octet {
+            // A token in JSON begins so.
+            case 0x4A where last == (0x65, 0x79): return false
+            case 0x30...0x39: break
+            case 0x3A where !isPort: isPort = true
+            case 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E: if isPort { return false }
+            default: return false
+            }
+            last = (last.1, octet)
+        }
+        return !mayHoldSecret(parts.target)
+    }
+
+    /// Source: RFC 3986 §3.1.
+    private static func isOfScheme(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x61...0x7A, 0x30...0x39, 0x2B, 0x2D, 0x2E: true
+        default: false
+        }
+    }
+
     /// False for nearly everything, at little cost: a secret in a text stands behind `=`, `:`, a
     /// space or `@`, or begins with `eyJ`; or it is wrapped up, or the content of an element.
-    private static func mayHoldSecret(_ text: String) -> Bool {
+    private static func mayHoldSecret(_ text: some StringProtocol) -> Bool {
         var last: UInt8 = 0
         for octet in text.utf8 {
             // The colon of `https://` is none of a secret.

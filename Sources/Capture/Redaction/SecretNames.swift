@@ -16,6 +16,7 @@ final class SecretNames {
     private let revealed: Set<String>
     private var judged: [[UInt8]: Verdict] = [:]
     private var judgedFields: [String: Verdict] = [:]
+    private var natures: [String: BodyNature] = [:]
 
     init(_ redaction: CaptureRedaction) {
         let comparable = { (names: Set<String>) in
@@ -45,6 +46,17 @@ final class SecretNames {
         if judgedFields.count >= SecretNames.mostRemembered { judgedFields = [:] }
         judgedFields[name] = verdict
         return verdict
+    }
+
+    /// Of a body of that type.
+    func nature(of mediaType: String?) -> BodyNature {
+        let key = mediaType ?? ""
+        if let known = natures[key] { return known }
+        let nature = BodyNature(mediaType)
+        guard key.utf8.count <= SecretNames.longestRemembered else { return nature }
+        if natures.count >= SecretNames.mostRemembered { natures = [:] }
+        natures[key] = nature
+        return nature
     }
 
     private func judge(_ octets: [UInt8], _ added: Set<String>) -> Verdict {
@@ -179,4 +191,6 @@ final class SecretNames {
 
     /// Because: an application has fewer names; a stranger's JSON may have any number.
     private static let mostRemembered = 4_096
+    /// Because: a type with its alphabet is shorter; a boundary makes each one another.
+    private static let longestRemembered = 64
 }

@@ -74,6 +74,10 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
         #expect(redactor.value(of: name, value) == value)
     }
 
+    @Test func `a host that is a token is one`() {
+        #expect(!leaks(Array(redactor.url("https://x.eyJhbGciOiJI.\(secret)/").utf8)))
+    }
+
     @Test(arguments: [
         "https://a.test/?access_token=SECRET", "https://a.test/?x=1&Access-Token=SECRET&y=2",
         "https://a.test/?access%5Ftoken=SECRET", "https://user:SECRET@a.test/",
@@ -114,6 +118,8 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
     }
 
     @Test(arguments: [
+        "https://key.token.test:8443/shop/shoes", "http://127.0.0.1:8080/", "https://a.test",
+        "https://[::1]:8443/x", "/shop/honey", "https://a.test/shop?page=2",
         "https://a.test/", "https://a.test/search?q=token+ring&page=2&s=shoes&key=color",
         "https://a.test/?dn=www.example.com&q=4,6", "/relative?a=b#part", "http://[::1]:8080/x?y",
         "https://a.test/a%20b?c=%zz&d=%", "", "https://a.test/100%25/a%2525b?c=%25&d=%252",

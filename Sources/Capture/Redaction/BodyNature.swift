@@ -1,0 +1,56 @@
+/// What a media type says of a body.
+struct BodyNature: Sendable {
+    enum Class: Sendable {
+        /// Pictures, sounds, archives: no text in which a name could stand.
+        case binary
+        case multipart
+        case text
+        case form
+        case unknown
+    }
+
+    let kind: Class
+    /// Declared to be text, forms among them: in what holds zeros then nothing can be found.
+    let isText: Bool
+    let isJSON: Bool
+    /// Programs and pages are full of names and colons, and no names of theirs are secrets.
+    let isProgram: Bool
+    /// What follows the type.
+    let parameters: String
+
+    init(_ mediaType: String?) {
+        let (type, parameters) = BodyNature.split(mediaType)
+        let isForm = type.contains("urlencoded")
+        self.parameters = parameters
+        isText =
+            isForm || type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
+        isJSON = type.hasSuffix("json")
+        isProgram =
+            type == "text/css" || type == "text/html" || type.hasSuffix("javascript")
+            || type.hasSuffix("ecmascript") || type == "image/svg+xml"
+        if type.hasPrefix("multipart/") {
+            kind = .multipart
+        } else if BodyNature.isBinary(type) {
+            kind = .binary
+        } else if isForm {
+            kind = .form
+        } else {
+            kind = isText ? .text : .unknown
+        }
+    }
+
+    /// The type, lower case and without parameters; and these.
+    private static func split(_ mediaType: String?) -> (type: String, parameters: String) {
+        guard let mediaType else { return ("", "") }
+        let type = mediaType.prefix { $0 != ";" }
+        let trimmed = type.lowercased().filter { $0 != " " }
+        return (trimmed, String(mediaType.dropFirst(type.count)))
+    }
+
+    private static func isBinary(_ type: String) -> Bool {
+        if type.hasPrefix("image/") { return type != "image/svg+xml" }
+        return type.hasPrefix("video/") || type.hasPrefix("audio/") || type.hasPrefix("font/")
+            || ["application/pdf", "application/zip", "application/gzip", "application/wasm"]
+                .contains(type)
+    }
+}
