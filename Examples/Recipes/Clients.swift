@@ -59,6 +59,14 @@ package func anImageLoader(_ httpdns: HTTPDNS) -> ImageLoader {
     return loader
 }
 
+package func theSwitches(_ rules: LiveRules) {
+    // recipe: the switches
+    rules.switches.isStubbingEnabled = false  // stubs, recordings and blocks are passed over
+    rules.switches.isCaptureEnabled = false  // what begins from now on is not recorded
+    rules.switches.isOffline = true  // nothing is sent: what is kept answers
+    // end
+}
+
 package func theKillSwitch() {
     // recipe: the kill switch
     Interception.isEnabled = false  // every session of the process, from its next request on

@@ -21,10 +21,10 @@ package protocol ResponseStore: AnyObject, Sendable {
         _ response: KeptResponse, hasRoom: @escaping @Sendable () -> Void
     ) -> any BodyKeeping
 
-    /// Replaces the head of the one chosen by what `change` makes of it; nil removes it. Whoever
-    /// asks afterwards finds it so.
+    /// Replaces the heads of those chosen by what `change` makes of each; nil removes it. Whoever
+    /// asks afterwards finds them so.
     func revise(
-        _ key: CacheKey, choosing choose: @escaping @Sendable ([KeptResponse]) -> KeptResponse?,
+        _ key: CacheKey, choosing choose: @escaping @Sendable ([KeptResponse]) -> [KeptResponse],
         _ change: @escaping @Sendable (KeptResponse) -> KeptResponse?)
 
     /// Replaces the head of what is kept already.

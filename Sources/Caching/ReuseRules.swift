@@ -65,21 +65,51 @@ package struct ReuseRules: Sendable {
         _ variants: [KeptResponse], for request: CacheRequest
     ) -> KeptResponse? {
         guard !isUnproven(request) else { return nil }
-        return variants.filter { $0.variant.answers(request) }.max {
+        return newest(variants.filter { $0.variant.answers(request) })
+    }
+
+    func newest(_ variants: [KeptResponse]) -> KeptResponse? {
+        variants.max {
             let left = Freshness.date($0.fields, receivedAt: $0.receivedAt)
             let right = Freshness.date($1.fields, receivedAt: $1.receivedAt)
             return (left, $0.number) < (right, $1.number)
         }
     }
 
-    package func decide(_ request: CacheRequest, _ kept: KeptResponse?) -> Decision {
+    /// Whether an equal request's answer, when it comes, may answer this one. Source: RFC 9111 §4.
+    package func joins(_ request: CacheRequest) -> Bool {
+        guard request.method == .get, mode == .standard || mode == .preferCache,
+            looks(request), !isOffline(request), !isUnproven(request)
+        else { return false }
+        let asked = request.directives
+        guard !asked.noCache, !asked.noStore else { return false }
+        switch asked.seconds("max-age") {
+        case .number(let most): return most > 0
+        case .unbounded, .unusable: return false
+        case nil: return true
+        }
+    }
+
+    /// Whether what has just come answers anybody without being asked about once more.
+    package static func isUseful(_ kept: KeptResponse) -> Bool {
+        !CacheDirectives(ofResponse: kept.fields).noCache
+            && kept.freshness.lifetimeSeconds > kept.initialAgeSeconds
+    }
+
+    /// - Parameter others: tags of other variants; see ``otherTags(_:besides:for:)``.
+    package func decide(
+        _ request: CacheRequest, _ kept: KeptResponse?, others: [EntityTag] = []
+    ) -> Decision {
         let isOffline = isOffline(request)
         guard !isUnproven(request) else {
             let remark = StorageRules.Refusal.unproven.rawValue
             return isOffline ? .refuse(remark: remark) : .send(remark: remark)
         }
         guard let kept else {
-            return isOffline ? .refuse(remark: "not_kept") : .send(remark: nil)
+            if isOffline { return .refuse(remark: "not_kept") }
+            guard request.method == .get, let fields = ReuseRules.conditions(nil, others: others)
+            else { return .send(remark: nil) }
+            return .validate(fields, onError: nil)
         }
         let standing = Standing(kept, request.directives, at: now)
         let isOwnPolicy = kept.policy == policy
@@ -92,7 +122,8 @@ package struct ReuseRules: Sendable {
             remark = standing.obstacle
         }
         if isOffline { return .refuse(remark: remark) }
-        guard request.method == .get, let fields = ReuseRules.conditions(kept) else {
+        guard request.method == .get, let fields = ReuseRules.conditions(kept, others: others)
+        else {
             return .send(remark: remark)
         }
         let mayServe = isOwnPolicy && standing.servesOnError
@@ -116,14 +147,22 @@ package struct ReuseRules: Sendable {
         return CacheProvenance(.stale, ageSeconds: standing.age)
     }
 
-    /// What to ask the origin with; nil where the response has no validator. Source: RFC 9111
-    /// §4.3.1.
-    package static func conditions(_ kept: KeptResponse) -> HTTPFields? {
+    /// What to ask the origin with; nil where there is no validator. Source: RFC 9111 §4.3.1.
+    ///
+    /// A response that has a date and no tag is asked about by its date alone, which nobody looks
+    /// at beside tags. Source: RFC 9110 §13.1.3.
+    package static func conditions(
+        _ kept: KeptResponse?, others: [EntityTag] = []
+    ) -> HTTPFields? {
         var fields = HTTPFields()
-        if let tag = kept.eTag { try? fields.append("If-None-Match", tag.text) }
-        if kept.lastModified != nil, let text = kept.fields.first("Last-Modified") {
-            try? fields.append("If-Modified-Since", text)
+        let date = kept?.lastModified == nil ? nil : kept?.fields.first("Last-Modified")
+        let own = kept?.eTag
+        var tags = own.map { [$0] } ?? []
+        if own != nil || date == nil { tags += others.filter { $0 != own } }
+        if !tags.isEmpty {
+            try? fields.append("If-None-Match", tags.map(\.text).joined(separator: ", "))
         }
+        if let date { try? fields.append("If-Modified-Since", date) }
         return fields.fields.isEmpty ? nil : fields
     }
 }

@@ -50,6 +50,18 @@ package struct Variant: Sendable, Hashable {
             && selected.allSatisfy { request.digest(of: $0.key) == $0.value }
     }
 
+    /// The request comes from who asked before, and takes the body in the same coding; all other
+    /// fields may differ.
+    func isAlike(_ request: CacheRequest) -> Bool {
+        isDecoded == request.isDecoded
+            && Variant.fixed.allSatisfy { name in
+                selected[name].map { request.digest(of: name) == $0 } ?? true
+            }
+    }
+
+    /// Who asks, and in which coding: no tag leads from one of these to another.
+    private static let fixed = [authorization, "cookie", "accept-encoding"]
+
     static let authorization = "authorization"
     /// Because: servers name a handful; each costs a digest per look.
     static let maximumNames = 32

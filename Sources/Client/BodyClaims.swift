@@ -77,3 +77,20 @@ extension BodyClaims.State {
         return Array(living.values)
     }
 }
+
+extension RequestBody {
+    var isPresent: Bool {
+        switch self {
+        case .none: false
+        case .bytes(let octets): !octets.isEmpty
+        case .stream: true
+        }
+    }
+
+    var canReplay: Bool {
+        switch self {
+        case .none, .bytes: true
+        case .stream(let source): source.canRewind
+        }
+    }
+}

@@ -8,8 +8,9 @@ internal import HTTPDNSTransport
 /// it is.
 ///
 ///     consult ──▶ kept ─────────────▶ KeptTransfer
-///        │ └────▶ refused (504) ────▶ KeptTransfer
-///        └──────▶ sent ─▶ CachedTransfer ─ failed ─▶ fallBack ─▶ KeptTransfer
+///      ▲ │ └────▶ refused (504) ────▶ KeptTransfer
+///      │ └──────▶ sent ─▶ CachedTransfer ─ failed ─▶ fallBack ─▶ KeptTransfer
+///      └─ waited for an equal request (``JoinTable``)
 final class CachedHop: Sendable {
     /// What became of looking.
     enum Finding: Sendable {
@@ -21,10 +22,14 @@ final class CachedHop: Sendable {
     private struct State {
         var found: FoundResponse?
         var conditions: HTTPFields?
+        /// Of other variants that the origin may say are meant.
+        var tags: [EntityTag] = []
         var onError: CacheProvenance?
         /// Why nothing kept answered.
         var remark: String?
         var course = Course.open
+        /// Among equal requests, while others may wait for this one, or this one for another.
+        var place: JoinPlace?
     }
 
     private enum Course {
@@ -49,15 +54,18 @@ final class CachedHop: Sendable {
         self.policy = url.origin.scheme == .https ? policy : []
     }
 
-    /// - Parameter hasBody: a request with one is not answered, whatever its method.
+    /// - Parameters:
+    ///   - hasBody: a request with one is not answered, whatever its method.
+    ///   - patience: the longest that it waits for an equal request.
     func consult(
-        _ request: CacheRequest, hasBody: Bool, _ tell: @escaping @Sendable (Finding) -> Void
+        _ request: CacheRequest, hasBody: Bool, patienceMilliseconds patience: Int64,
+        _ tell: @escaping @Sendable (Finding) -> Void
     ) {
         let rules = rules(at: cache.now())
         if rules.isUnproven(request), mode != .none, let key = request.key {
             // Of a time when the application said otherwise.
             cache.store.remove([key])
-            return tell(weigh(nil, request, rules))
+            return tell(weigh(nil, [], request, rules))
         }
         guard rules.looks(request), !hasBody, let key = request.key else {
             return tell(
@@ -65,10 +73,48 @@ final class CachedHop: Sendable {
                     ? .kept(.refusal(of: url, remark: StorageRules.Refusal.method.rawValue))
                     : .toSend(fallsBack: false))
         }
+        if rules.joins(request) { join(key, request) }
+        look(key, request, rules) { finding in
+            guard let place = self.place else { return tell(finding) }
+            guard case .toSend = finding else {
+                self.leave()
+                return tell(finding)
+            }
+            place.wait(atMostMilliseconds: patience) { word in
+                switch word {
+                case .lead: tell(finding)
+                case .goAlone:
+                    self.leave()
+                    tell(finding)
+                case .lookAgain:
+                    self.leave()
+                    self.look(key, request, self.rules(at: self.cache.now())) { tell($0.joined) }
+                }
+            }
+        }
+    }
+
+    private func join(_ key: CacheKey, _ request: CacheRequest) {
+        let place = cache.joined.enter(
+            JoinTable.Key(key, policy: policy, fields: request.fields))
+        let isLate = state.withLock { state in
+            if state.course != .stopped { state.place = place }
+            return state.course == .stopped
+        }
+        if isLate { place?.leave() }
+    }
+
+    private func look(
+        _ key: CacheKey, _ request: CacheRequest, _ rules: ReuseRules,
+        _ tell: @escaping @Sendable (Finding) -> Void
+    ) {
+        let tags = Locked<[EntityTag]>([])
         cache.store.find(key) { variants in
-            rules.choose(variants, for: request)
+            let chosen = rules.choose(variants, for: request)
+            tags.withLock { $0 = rules.otherTags(variants, besides: chosen, for: request) }
+            return chosen
         } _: { found in
-            tell(self.weigh(found, request, rules))
+            tell(self.weigh(found, tags.withLock { $0 }, request, rules))
         }
     }
 
@@ -78,9 +124,15 @@ final class CachedHop: Sendable {
     }
 
     private func weigh(
-        _ found: FoundResponse?, _ request: CacheRequest, _ rules: ReuseRules
+        _ found: FoundResponse?, _ tags: [EntityTag], _ request: CacheRequest,
+        _ rules: ReuseRules
     ) -> Finding {
-        switch rules.decide(request, found?.response) {
+        // It may have been weighed before, and waited since.
+        state.withLock { state in
+            (state.found, state.conditions, state.tags) = (nil, nil, [])
+            (state.onError, state.remark) = (nil, nil)
+        }
+        switch rules.decide(request, found?.response, others: tags) {
         case .answer(let provenance):
             guard let found else { return .toSend(fallsBack: false) }
             return .kept(answer(found, provenance, to: request))
@@ -93,6 +145,7 @@ final class CachedHop: Sendable {
             state.withLock { state in
                 state.found = found
                 state.conditions = conditions
+                state.tags = tags
                 state.onError = onError
             }
             return .toSend(fallsBack: onError != nil)
@@ -130,7 +183,13 @@ final class CachedHop: Sendable {
     }
 
     /// Nobody waits for the exchange any more.
-    func stop() { state.withLock { $0.course = .stopped } }
+    func stop() {
+        state.withLock { $0.course = .stopped }
+        leave()
+    }
+
+    /// The exchange is over: nothing more will be kept of this hop, unless it is read on.
+    func end() { if !isFollowed { release(isOfNoUse: false) } }
 
     /// What may stand in for the network; once.
     func fallBack() -> KeptAnswer? {
@@ -139,9 +198,34 @@ final class CachedHop: Sendable {
             return (state.found, state.onError)
         }
         guard let found, let provenance else { return nil }
+        release(isOfNoUse: false)
         let head = KeptFields.delivered(
             found.response, for: url, ageSeconds: provenance.ageSeconds)
         return answer(found, head, provenance)
+    }
+
+    private var place: JoinPlace? { state.withLock { $0.place } }
+
+    /// Nobody waits for this request, and it waits for nobody.
+    private func leave() {
+        state.withLock { state in
+            defer { state.place = nil }
+            return state.place
+        }?.leave()
+    }
+
+    /// What came is kept, or confirmed: equal requests that wait may look again.
+    func settle() {
+        place?.settle()
+        leave()
+    }
+
+    /// Equal requests that wait go on by themselves.
+    ///
+    /// - Parameter isOfNoUse: what came is an answer, and one that they cannot use.
+    func release(isOfNoUse: Bool) {
+        place?.release(isOfNoUse: isOfNoUse)
+        leave()
     }
 
     /// Sends the request with the conditions that were decided on.
@@ -151,7 +235,7 @@ final class CachedHop: Sendable {
     ) -> any RunningTransfer {
         let question = state.withLock {
             CachedTransfer.Question(
-                found: $0.found, conditions: $0.conditions, remark: $0.remark)
+                found: $0.found, tags: $0.tags, conditions: $0.conditions, remark: $0.remark)
         }
         let transfer = CachedTransfer(
             self, wire, question, transport: transport, listener: listener, note: note)
@@ -168,12 +252,22 @@ protocol RunningTransfer: AnyObject, Sendable {
 
 extension Transfer: RunningTransfer {}
 
+extension CachedHop.Finding {
+    /// Found after waiting for an equal request.
+    fileprivate var joined: CachedHop.Finding {
+        guard case .kept(var answer) = self, answer.provenance.outcome == .hit else { return self }
+        answer.provenance = CacheProvenance(
+            .hit, ageSeconds: answer.provenance.ageSeconds, remark: "joined")
+        return .kept(answer)
+    }
+}
+
 /// A kept response that is about to be delivered.
 struct KeptAnswer: Sendable {
     let head: ResponseHead
     /// Nil: there is none to deliver.
     let body: (any KeptBody)?
-    let provenance: CacheProvenance
+    var provenance: CacheProvenance
     /// The body turned out to be broken.
     var forget: @Sendable () -> Void = {}
 

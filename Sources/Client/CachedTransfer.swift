@@ -10,8 +10,10 @@ internal import HTTPDNSTrust
 ///
 ///     asked ── 304 ───────▶ confirmed ── over ─▶ pours what is kept
 ///       │ └── 5xx ────────▶ excused ──── over ─▶ pours what is kept (stale-if-error)
-///       │ └── 304 of
-///       │     another one ▶ repeating ── over ─▶ asked, without conditions
+///       │ ├── 304 of another
+///       │ │   variant ────▶ seeking ──── over ─▶ searching ─ found ─▶ pours what is kept
+///       │ └── 304 of who
+///       │     knows what ─▶ repeating ── over ─▶ asked, without conditions
 ///       └─── other head ──▶ passing ─── left for where its redirect leads ─▶ finishing: read on
 ///                                                                            for the cache
 ///
@@ -24,6 +26,8 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
     /// What the origin is asked about.
     struct Question: Sendable {
         var found: FoundResponse?
+        /// Of other variants, which a 304 may be about.
+        var tags: [EntityTag] = []
         var conditions: HTTPFields?
         /// Why nothing kept answered.
         var remark: String?
@@ -35,6 +39,9 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         /// Answered by what is kept; the transfer's own body is read away.
         case answered(KeptAnswer)
         case repeating
+        /// Another variant is meant, to be looked for when the transfer is over, and looked for.
+        case seeking(Sought)
+        case searching
         /// Nobody listens any more.
         case finishing(any BodyKeeping, octets: Int64)
         case pouring(KeptTransfer)
@@ -88,7 +95,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         let (isCancelled, isResumed) = state.withLock { state in
             guard state.turn == turn else { return (false, false) }
             switch state.phase {
-            case .over, .pouring: return (false, false)
+            case .over, .pouring, .searching: return (false, false)
             default: state.transfer = transfer
             }
             defer { state.isResumePending = false }
@@ -187,6 +194,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         }
         if isTooLong {
             keeper.abandon()
+            hop.release(isOfNoUse: false)
             leave()
         }
     }
@@ -208,25 +216,31 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         }
         dropAlarm()
         switch phase {
-        case .asked, .pouring, .over: listener.finished(result)
+        case .asked, .pouring, .searching, .over: listener.finished(result)
         case .passing(let keeper):
             end(keeper, result)
             listener.finished(result)
         case .finishing(let keeper, _): end(keeper, result)
         case .answered(let answer): pour(answer, after: result)
         case .repeating: askAgain(after: result)
+        case .seeking(let sought): seek(sought, after: result)
         }
     }
 
     private func end(
         _ keeper: (any BodyKeeping)?, _ result: Result<TransferFacts, TransportFailure>
     ) {
-        if case .success = result { keeper?.finish() } else { keeper?.abandon() }
+        guard let keeper else { return }
+        if case .success = result {
+            keeper.finish()
+            hop.settle()
+        } else {
+            keeper.abandon()
+            hop.release(isOfNoUse: false)
+        }
     }
 
-    private func pour(
-        _ answer: KeptAnswer, after result: Result<TransferFacts, TransportFailure>
-    ) {
+    func pour(_ answer: KeptAnswer, after result: Result<TransferFacts, TransportFailure>) {
         var facts = TransferFacts()
         if case .success(let real) = result { facts = real }
         let kept = KeptTransfer(answer, facts: facts, for: listener)
@@ -238,7 +252,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         kept.pour()
     }
 
-    private func askAgain(after result: Result<TransferFacts, TransportFailure>) {
+    func askAgain(after result: Result<TransferFacts, TransportFailure>) {
         guard case .success = result, !state.withLock({ $0.isCancelled }) else {
             if case .success = result { return listener.finished(.failure(.cancelled)) }
             return listener.finished(result)
@@ -294,6 +308,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         }
         guard let keeper else { return }
         keeper.abandon()
+        hop.release(isOfNoUse: false)
         hasRoom()
     }
 

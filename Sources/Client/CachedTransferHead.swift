@@ -24,8 +24,8 @@ extension CachedTransfer {
         let moment = Arrival(now: now, delaySeconds: delay, isProven: isProven)
         hop.cache.store.remove(
             Freshening.invalidated(by: head, to: wire.method, hop.url))
-        if question.conditions != nil, let found = question.found {
-            if head.status == 304 { return confirm(found, by: head, moment) }
+        if question.conditions != nil {
+            if head.status == 304 { return confirm(question, by: head, moment) }
             if CachedTransfer.troubled.contains(head.status), let answer = hop.fallBack() {
                 return HeadOutcome(
                     phase: .answered(answer), told: answer.head, provenance: answer.provenance,
@@ -52,28 +52,107 @@ extension CachedTransfer {
         arrival.isProven && !hop.policy.isEmpty ? hop.policy : nil
     }
 
+    /// Source: RFC 9111 §4.3.3. A 304 that names no tag, where several were asked about, could mean
+    /// any of them.
     private func confirm(
-        _ found: FoundResponse, by head: ResponseHead, _ arrival: Arrival
+        _ question: Question, by head: ResponseHead, _ arrival: Arrival
     ) -> HeadOutcome {
-        guard policy(arrival) != nil || hop.policy.isEmpty,
-            let updated = Freshening.confirmed(
-                found.response, by: head, delaySeconds: arrival.delaySeconds, at: arrival.now,
-                policy: hop.policy)
-        else { return HeadOutcome(phase: .repeating, told: nil) }
+        let tag = head.fields.first("ETag").flatMap { EntityTag($0) }
+        guard policy(arrival) != nil || hop.policy.isEmpty else {
+            return HeadOutcome(phase: .repeating, told: nil)
+        }
+        if let found = question.found, tag != nil || question.tags.isEmpty,
+            let updated = confirmed(found.response, by: head, arrival)
+        {
+            if let tag, question.tags.contains(tag) {
+                freshenOthers(tag, besides: found.response, by: head, arrival)
+            }
+            let (answer, provenance) = answer(found, updated, by: head, arrival)
+            return HeadOutcome(
+                phase: .answered(answer), told: answer.head, provenance: provenance)
+        }
+        guard let tag, question.tags.contains(tag) else {
+            return HeadOutcome(phase: .repeating, told: nil)
+        }
+        return HeadOutcome(phase: .seeking(Sought(tag: tag, head: head, arrival: arrival)))
+    }
+
+    private func confirmed(
+        _ kept: KeptResponse, by head: ResponseHead, _ arrival: Arrival
+    ) -> KeptResponse? {
+        Freshening.confirmed(
+            kept, by: head, delaySeconds: arrival.delaySeconds, at: arrival.now,
+            policy: hop.policy)
+    }
+
+    /// What was found answers, freshened by the 304 that is about it.
+    private func answer(
+        _ found: FoundResponse, _ updated: KeptResponse, by head: ResponseHead,
+        _ arrival: Arrival, remark: String? = nil
+    ) -> (KeptAnswer, CacheProvenance) {
         if !Freshening.mayStay(found.response, after: head) {
             // It answers once more: its body is open.
             hop.cache.store.remove(found.response)
-        } else if !request.directives.noStore {
-            hop.cache.store.update(updated)
+            hop.release(isOfNoUse: true)
+        } else {
+            if !request.directives.noStore { hop.cache.store.update(updated) }
+            hop.settle()
         }
         let provenance = CacheProvenance(
-            .validated, ageSeconds: updated.ageSeconds(at: arrival.now))
+            .validated, ageSeconds: updated.ageSeconds(at: arrival.now), remark: remark)
         let answer = hop.answer(
             found,
             KeptFields.delivered(updated, for: hop.url, ageSeconds: nil, news: head.fields),
             provenance)
-        return HeadOutcome(
-            phase: .answered(answer), told: answer.head, provenance: provenance)
+        return (answer, provenance)
+    }
+
+    /// The other variants with that tag are as fresh as the one that was asked about. Source: RFC
+    /// 9111 §4.3.4.
+    private func freshenOthers(
+        _ tag: EntityTag, besides answered: KeptResponse, by head: ResponseHead,
+        _ arrival: Arrival
+    ) {
+        guard let key = CacheKey(hop.url), !request.directives.noStore else { return }
+        let (rules, request, policy) = (hop.rules(at: arrival.now), request, hop.policy)
+        hop.cache.store.revise(key) { variants in
+            rules.alsoNamed(tag, among: variants, besides: answered, for: request)
+        } _: { kept in
+            guard Freshening.mayStay(kept, after: head) else { return kept }
+            return Freshening.confirmed(
+                kept, by: head, delaySeconds: arrival.delaySeconds, at: arrival.now,
+                policy: policy) ?? kept
+        }
+    }
+
+    /// The variant that a 304 named, which is not the one that was asked about.
+    struct Sought: Sendable {
+        let tag: EntityTag
+        let head: ResponseHead
+        let arrival: Arrival
+    }
+
+    /// Looks for the variant that is meant, now that nothing more comes.
+    func seek(_ sought: Sought, after result: Result<TransferFacts, TransportFailure>) {
+        guard case .success = result, let key = CacheKey(hop.url) else {
+            return listener.finished(result)
+        }
+        state.withLock { $0.phase = .searching }
+        let (rules, request) = (hop.rules(at: sought.arrival.now), request)
+        hop.cache.store.find(key) { variants in
+            rules.named(sought.tag, among: variants, for: request)
+        } _: { found in
+            guard !self.state.withLock({ $0.isCancelled }), let found,
+                let updated = self.confirmed(found.response, by: sought.head, sought.arrival)
+            else { return self.askAgain(after: result) }
+            self.freshenOthers(
+                sought.tag, besides: found.response, by: sought.head, sought.arrival)
+            let (answer, provenance) = self.answer(
+                found, updated, by: sought.head, sought.arrival, remark: "another_variant")
+            self.note(provenance)
+            self.listener.received(answer.head)
+            self.pour(answer, after: result)
+        }
     }
 
     /// What is kept is confirmed by the answer to a `HEAD`, or is out of date. Source: RFC 9111
@@ -85,7 +164,7 @@ extension CachedTransfer {
         else { return }
         let rules = hop.rules(at: arrival.now)
         hop.cache.store.revise(key) { variants in
-            rules.choose(variants, for: request)
+            rules.choose(variants, for: request).map { [$0] } ?? []
         } _: { kept in
             Freshening.refreshed(
                 kept, byHead: head, delaySeconds: arrival.delaySeconds, at: arrival.now,
@@ -116,11 +195,13 @@ extension CachedTransfer {
                 policy: hop.policy)
             let keeper = hop.cache.store.keep(response) { [weak self] in self?.hasRoom() }
             state.withLock { $0.mayFinish = CachedTransfer.redirecting.contains(head.status) }
+            if !ReuseRules.isUseful(response) { hop.release(isOfNoUse: true) }
             return HeadOutcome(
                 phase: .passing(keeper), told: head,
                 provenance: CacheProvenance(.missed, remark: remark))
         } catch {
             forget(head, because: error)
+            hop.release(isOfNoUse: true)
             return HeadOutcome(
                 phase: .passing(nil), told: head,
                 provenance: CacheProvenance(.missed, remark: error.rawValue))

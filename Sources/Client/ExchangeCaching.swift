@@ -13,23 +13,33 @@ extension ExchangeDriver {
         }
         let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
         guard let fields = try? HostRewriter().fields(of: head, cookies: value) else {
-            state.withLock { $0.hop = nil }
+            begin(nil)
             return step { $0.machine.notKept(fallsBack: false, now: $1) }
         }
         let mode = mode(of: head, usually: cache.mode)
         let policy = head.url.origin.scheme == .https ? cache.policy(of: verifier) : []
         let hop = CachedHop(cache: cache, mode: mode, url: head.url, policy: policy)
-        state.withLock { $0.hop = hop }
+        begin(hop)
         let asked = CacheRequest(
             method: head.method, url: head.url, fields: fields, digest: cache.digest)
         let hasBody = state.withLock { $0.machine.sendsBody }
-        hop.consult(asked, hasBody: hasBody) { finding in
+        let patience = request.limits.idle.wholeMilliseconds
+        hop.consult(asked, hasBody: hasBody, patienceMilliseconds: patience) { finding in
             switch finding {
             case .kept(let answer): self.deliver(answer)
             case .toSend(let fallsBack):
                 self.step { $0.machine.notKept(fallsBack: fallsBack, now: $1) }
             }
         }
+    }
+
+    /// The one before goes without the lock: others may be told that they need not wait for it.
+    private func begin(_ hop: CachedHop?) {
+        let last = state.withLock { state in
+            defer { state.hop = hop }
+            return state.hop
+        }
+        last?.end()
     }
 
     /// What the fields do not show, credentials and a body, is no part of what is kept: such

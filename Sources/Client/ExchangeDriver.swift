@@ -149,13 +149,14 @@ final class ExchangeDriver: StartedExchange {
     }
 
     private func end(_ result: Result<ExchangeReport, ExchangeFailure>) {
-        let alarm = state.withLock { state in
+        let (alarm, hop) = state.withLock { state in
+            defer { state.hop = nil }
             state.isOver = true
             state.transfer = nil
-            state.hop = nil
             state.lookup = nil
-            return state.alarm
+            return (state.alarm, state.hop)
         }
+        hop?.end()
         if let alarm { alarms.cancel(alarm) }
         giveBodyBack()
         observer.exchange(ended: result)
@@ -473,23 +474,6 @@ final class TransferListener: TransferObserver, @unchecked Sendable {
 
     func finished(_ result: Result<TransferFacts, TransportFailure>) {
         driver.finished(generation, result, failedAt)
-    }
-}
-
-extension RequestBody {
-    var isPresent: Bool {
-        switch self {
-        case .none: false
-        case .bytes(let octets): !octets.isEmpty
-        case .stream: true
-        }
-    }
-
-    var canReplay: Bool {
-        switch self {
-        case .none, .bytes: true
-        case .stream(let source): source.canRewind
-        }
     }
 }
 

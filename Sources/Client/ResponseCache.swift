@@ -11,6 +11,8 @@ package final class ResponseCache: Sendable {
         /// Keep what came over plain `http`, where nobody proved anything.
         package var keepsPlainHTTP = false
         package var largestBodyOctets: Int64
+        /// How long a request waits for an equal one that is under way; 0: each is sent.
+        package var joinMilliseconds: Int64 = 0
 
         package init(largestBodyOctets: Int64) { self.largestBodyOctets = largestBodyOctets }
     }
@@ -22,6 +24,7 @@ package final class ResponseCache: Sendable {
     private let boot: any BootSource
     let monotonic: any MonotonicSource
     let alarms: any AlarmSource
+    package let joined: JoinedRequests
     let digest: @Sendable ([UInt8]) -> [UInt8]
     private let namePolicy: @Sendable (PolicyFingerprint) -> [UInt8]
 
@@ -44,6 +47,8 @@ package final class ResponseCache: Sendable {
         self.boot = boot
         self.monotonic = monotonic
         self.alarms = alarms
+        joined = JoinedRequests(
+            patienceMilliseconds: settings.joinMilliseconds, clock: monotonic, alarms: alarms)
         self.digest = digest
         self.namePolicy = namePolicy
     }

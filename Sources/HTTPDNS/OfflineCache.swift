@@ -27,6 +27,10 @@ public struct OfflineCacheSettings: Sendable, Hashable {
     /// Keep what came over plain `http` as well. Off: nobody proved anything there, and one answer
     /// of a hostile network would be believed on every other one.
     public var keepsPlainHTTP = false
+    /// How long a request waits for an equal one that is under way, so that many at once go to the
+    /// origin once; zero: each is sent. What others cannot use keeps nobody waiting for longer than
+    /// its head takes.
+    public var joining: Duration = .seconds(5)
 
     /// 256 MiB in `directory`, by RFC 9111.
     public init(directory: String, mode: CacheMode = .standard) {
@@ -39,6 +43,7 @@ public struct OfflineCacheSettings: Sendable, Hashable {
 public final class OfflineCache: Sendable {
     let cache: ResponseCache
     private let store: SQLiteResponseStore
+    private let lastEvent = Locked<StoreEvent?>(nil)
 
     /// Of requests that do not say otherwise, from now on: ``CacheMode/onlyIfCached`` while the
     /// application is offline, say. Requests under way end as they began.
@@ -56,10 +61,14 @@ public final class OfflineCache: Sendable {
         let store = SQLiteResponseStore(
             directory: settings.directory,
             limits: ResponseLimits(maximumOctets: most, largestBodyOctets: largest)
-        ) { report?($0.text(of: "response store")) }
+        ) { [lastEvent] event in
+            lastEvent.withLock { $0 = event }
+            report?(event.text(of: "response store"))
+        }
         self.store = store
         var rules = ResponseCache.Settings(largestBodyOctets: largest)
         rules.keepsPlainHTTP = settings.keepsPlainHTTP
+        rules.joinMilliseconds = settings.joining.wholeMilliseconds
         let names = PolicyNames(policy)
         cache = ResponseCache(
             store: store, settings: rules, mode: settings.mode,
@@ -70,6 +79,19 @@ public final class OfflineCache: Sendable {
     /// counts them; nil when the directory cannot be used now.
     public func contents() async -> (responses: Int, octets: Int64)? {
         await store.contents().map { ($0.responses, $0.octets) }
+    }
+
+    /// Looks whether the directory can be used: why not, or nil. Where it cannot, nothing is found
+    /// or kept, and no request fails for it.
+    public func obstacle() async -> String? {
+        _ = await store.contents()
+        // The directory of the bodies is made behind the first order.
+        await store.flush()
+        return switch lastEvent.withLock({ $0 }) {
+        case .quiet(_, let why): why
+        case .foreign(let path, let why): "\(path): \(why)"
+        case .setAside, .recovered, nil: nil
+        }
     }
 
     /// Forgets everything, what is being kept at this moment too: on a sign-out, say.

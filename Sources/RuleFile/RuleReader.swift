@@ -18,6 +18,7 @@ struct RuleReader {
         guard version.json.integer == 1 else {
             throw version.fault("this version is not known here; 1 is")
         }
+        for name in ["$schema", "comment"] { _ = try members[name]?.string() }
         guard let list = members["rules"] else {
             throw root.fault("\"rules\" is missing: the list of what is to happen")
         }
@@ -44,6 +45,7 @@ struct RuleReader {
         let members = try node.members([
             "name", "comment", "enabled", "when", "first", "after", "probability", "then",
         ])
+        _ = try members["comment"]?.string()
         var name = "rule \(place + 1)"
         if let member = members["name"] { name = try member.string() }
         guard let then = members["then"] else {

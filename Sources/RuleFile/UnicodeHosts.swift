@@ -42,6 +42,6 @@ enum HostText {
     static func toASCII(_ name: String) throws(NameError) -> String { try IDNA.toASCII(name) }
 
     static func plain(_ text: String) -> String {
-        text.unicodeScalars.prefix(80).map { $0.escaped(asASCII: false) }.joined()
+        HTTPDNSRules.RuleText.plain(text, most: 80)
     }
 }

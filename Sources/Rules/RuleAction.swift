@@ -189,7 +189,7 @@ extension RuleAction: CustomStringConvertible {
         case .setFields(let fields):
             "set " + fields.fields.map(\.name).joined(separator: ", ")
         case .removeFields(let names):
-            "remove " + names.map(RuleText.plain).joined(separator: ", ")
+            "remove " + names.map { RuleText.plain($0) }.joined(separator: ", ")
         case .addCookies(let cookies):
             "add the cookies " + cookies.map(\.name).joined(separator: ", ")
         case .offline: "offline"

@@ -133,10 +133,18 @@ private func contains(_ text: String, _ part: String) -> Bool {
 }
 
 /// Text of a request or of a rule, in a message.
-enum RuleText {
-    /// Nothing endless, no control characters.
-    static func plain(_ text: String) -> String {
-        let shown = text.unicodeScalars.prefix(120).map { $0.escaped(asASCII: false) }.joined()
-        return text.unicodeScalars.count > 120 ? shown + "…" : shown
+package enum RuleText {
+    /// Nothing endless, no control characters, and none that turn the line around.
+    package static func plain(_ text: String, most: Int = 120) -> String {
+        let shown = text.unicodeScalars.prefix(most).map(escaped).joined()
+        return text.unicodeScalars.count > most ? shown + "…" : shown
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        switch scalar.properties.generalCategory {
+        case .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse:
+            "\\u{\(String(scalar.value, radix: 16))}"
+        default: scalar.escaped(asASCII: false)
+        }
     }
 }

@@ -2,6 +2,7 @@ internal import HTTPDNS
 internal import HTTPDNSCaching
 internal import HTTPDNSExchange
 internal import HTTPDNSJSON
+internal import HTTPDNSPlatform
 
 extension OptionRule {
     static let cache = OptionRule(
@@ -42,6 +43,14 @@ enum FetchCache {
         return settings
     }
 
+    /// Nothing is sent where what was asked for cannot be kept.
+    ///
+    /// - Throws: ``CommandFault``: why the directory cannot be used.
+    static func check(_ httpdns: HTTPDNS) async throws(CommandFault) {
+        guard let why = await httpdns.offlineCache?.obstacle() else { return }
+        throw .usage("--cache cannot be used: \(why)")
+    }
+
     private static let modes: [CacheMode] = [.standard, .preferCache, .onlyIfCached, .refresh]
 
     /// Nothing kept could answer, and nothing was to be sent; nil for any other end.
@@ -59,6 +68,32 @@ enum FetchCache {
             label: "not_kept",
             message: "\(hop.url): \(why), and nothing is sent with --cache-mode only",
             code: .negative)
+    }
+}
+
+/// Lines that are shown once it is known that the command can do its work; those of one that cannot
+/// would say the same twice.
+final class HeldNotes: Sendable {
+    /// Nil once they go through.
+    private let held = Locked<[String]?>([])
+    private let console: Console
+
+    init(_ console: Console) { self.console = console }
+
+    func add(_ line: String) {
+        let isHeld = held.withLock { held in
+            held?.append(line)
+            return held != nil
+        }
+        if !isHeld { console.note(line) }
+    }
+
+    func release() {
+        let lines = held.withLock { held in
+            defer { held = nil }
+            return held
+        }
+        for line in lines ?? [] { console.note(line) }
     }
 }
 

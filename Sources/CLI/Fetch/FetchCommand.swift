@@ -96,7 +96,8 @@ extension Command {
 
             --cache DIR keeps responses by RFC 9111, for the next call, and without a network. Plain
             http is not kept without --cache-http: nobody proved anything there. A request that nothing
-            kept may answer ends with not_kept where --cache-mode is only.
+            kept may answer ends with not_kept where --cache-mode is only. A directory that cannot be
+            used is exit 2, before anything is sent.
 
             Times: resolve, connect and tls say how long each took in the last hop; firstByte counts
             from the start of that hop, total from the start of all.

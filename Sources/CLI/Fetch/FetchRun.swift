@@ -35,12 +35,16 @@ struct FetchRun {
             return jar
         }
         if let file = plan.file { try WrittenFile.check(file) }
+        let notes = HeldNotes(console)
         let httpdns = try await ClientAssembly(
             configuration: plan.configuration, resolvers: plan.resolvers,
             overrides: plan.overrides, trust: plan.trust, cache: plan.cache,
+            report: { notes.add($0) },
             patience: plan.timeout ?? ExchangeLimits().resolve, console: console,
             capture: capture
         ).httpdns()
+        try await FetchCache.check(httpdns)
+        notes.release()
         if let cookies { httpdns.cookies = cookies }
         return httpdns
     }

@@ -12,6 +12,8 @@ struct ClientAssembly {
     var overrides: [HostName: [IPAddress]] = [:]
     var trust = TrustPolicy()
     var cache: OfflineCacheSettings?
+    /// Told what becomes of the cache; nil: nobody is.
+    var report: (@Sendable (String) -> Void)?
     /// For finding the addresses of resolvers.
     var patience: Duration
     let console: Console
@@ -25,7 +27,7 @@ struct ClientAssembly {
         settings.trust = trust
         settings.capture = capture
         settings.offlineCache = cache
-        if cache != nil { settings.report = { [console] in console.note($0) } }
+        if cache != nil { settings.report = report }
         settings.resolverOptions = configuration.resolverOptions
         let deadline = SystemMonotonicClock().now().adding(
             milliseconds: Int64(patience / .milliseconds(1)))

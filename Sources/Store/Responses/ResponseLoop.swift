@@ -11,7 +11,9 @@ enum ResponseOrder: Sendable {
     case write(UInt64, [UInt8])
     case finish(UInt64)
     case abandon(UInt64)
-    case revise(CacheKey, Choice, @Sendable (KeptResponse) -> KeptResponse?)
+    case revise(
+        CacheKey, @Sendable ([KeptResponse]) -> [KeptResponse],
+        @Sendable (KeptResponse) -> KeptResponse?)
     case update(KeptResponse)
     case remove(KeptResponse)
     case removeKeys([CacheKey])
@@ -83,8 +85,9 @@ struct ResponseLoop {
         case .finish(let id): finish(id)
         case .abandon(let id): giveUp(id)
         case .revise(let key, let choose, let change):
-            guard let kept = choose(variants(of: key).map(\.1)) else { break }
-            if let changed = change(kept) { update(changed) } else { remove(kept) }
+            for kept in choose(variants(of: key).map(\.1)) {
+                if let changed = change(kept) { update(changed) } else { remove(kept) }
+            }
         case .update(let response): update(response)
         case .remove(let response): remove(response)
         case .removeKeys(let keys): remove(keys)

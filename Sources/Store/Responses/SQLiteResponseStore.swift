@@ -79,7 +79,7 @@ package final class SQLiteResponseStore: ResponseStore {
     }
 
     package func revise(
-        _ key: CacheKey, choosing choose: @escaping @Sendable ([KeptResponse]) -> KeptResponse?,
+        _ key: CacheKey, choosing choose: @escaping @Sendable ([KeptResponse]) -> [KeptResponse],
         _ change: @escaping @Sendable (KeptResponse) -> KeptResponse?
     ) { _ = post(.revise(key, choose, change)) }
 

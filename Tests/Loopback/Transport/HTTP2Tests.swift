@@ -4,6 +4,7 @@ import HTTPDNSPinLab
 import HTTPDNSPlatform
 import HTTPDNSTransport
 import HTTPDNSTrust
+import TestSupport
 import Testing
 
 /// HTTP/2 with nginx.

@@ -20,7 +20,7 @@ import Testing
         let head = try CachingBench.head(
             ["X-\(turn): " + String(repeating: "x", count: 250_000)], status: 304)
         kept.store.revise(try #require(request.key)) {
-            $0.last
+            $0.suffix(1)
         } _: { response in
             Freshening.confirmed(
                 response, by: head, delaySeconds: 0, at: response.receivedAt,

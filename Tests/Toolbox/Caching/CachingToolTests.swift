@@ -93,4 +93,66 @@ import Testing
             lab, server.at(), "--cache", lab.place, "--cache-mode", "refresh")
         #expect(server.count == 2)
     }
+
+    @Test func `a directory that cannot be used is exit 2 with the reason, and nothing is sent`()
+        async throws
+    {
+        let lab = try CachingLab()
+        let server = try lab.origin { _ in LabResponse.text("body") }
+        defer { server.stop() }
+        let file = try lab.directory.write("file", "not a directory")
+        try lab.directory.makeDirectory("foreign")
+        let foreign = lab.directory.path + "/foreign"
+        let made = try await run(
+            "python3",
+            [
+                "-c",
+                "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('CREATE TABLE t(a)')",
+                foreign + "/responses.db",
+            ])
+        #expect(made.status == 0, "\(made.errorText)")
+        try lab.directory.makeDirectory("blocked")
+        try lab.directory.write("blocked/bodies", "in the way")
+        for (place, word) in [
+            (file, "file"), (foreign, "another program"),
+            (lab.directory.path + "/blocked", "blocked/bodies"),
+        ] {
+            for more in [[], ["--json"], ["--repeat", "2"], ["--cache-mode", "only"]] {
+                let result = try await run(
+                    Self.path,
+                    [
+                        "fetch", server.at(), "--resolve", "\(CachingLab.host):127.0.0.1",
+                        "--cache", place,
+                    ] + more, environment: ["NO_COLOR": "", "XDG_CONFIG_HOME": "/nowhere"])
+                #expect(result.status == 2, "\(place) \(more): \(result.errorText)")
+                let told = result.errorText + result.outputText
+                #expect(told.contains("--cache cannot be used: "), "\(told)")
+                #expect(told.contains(word), "\(told)")
+                #expect(!told.contains("for now"), "\(told)")
+                #expect(result.errorText.split(separator: "\n").count == 1, "\(told)")
+            }
+        }
+        #expect(server.count == 0)
+        #expect(try contents(of: foreign + "/../file") == "not a directory")
+    }
+
+    @Test func `a damaged database is moved aside, said so, and does not stop a request`()
+        async throws
+    {
+        let lab = try CachingLab()
+        let server = try lab.origin { _ in
+            LabResponse.text("body").with(["Cache-Control": "max-age=600"])
+        }
+        defer { server.stop() }
+        try lab.directory.makeDirectory("cache")
+        try lab.directory.write(
+            "cache/responses.db", String(repeating: "no database at all\n", count: 400))
+        let first = try await Self.fetch(lab, server.at(), "--cache", lab.place)
+        #expect(first.status == 0)
+        #expect(first.outputText == "body")
+        #expect(first.errorText.contains("was damaged"))
+        let second = try await Self.fetch(lab, server.at(), "--cache", lab.place, "--json")
+        #expect(try Self.cache(second)?.object?["outcome"]?.string == "hit")
+        #expect(second.errorText == "")
+    }
 }
