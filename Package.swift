@@ -271,6 +271,9 @@ let fuzzTargets: [Target] =
         fuzzTarget("Wire", ["Wire"]), fuzzTarget("JSON", ["JSON"]),
         fuzzTarget("Certificates", ["Names", "OpenSSLTrust", "Trust"]),
         fuzzTarget("PinPolicy", ["PinPolicy", "Trust"]),
+        fuzzTarget("HAR", ["Capture"]), fuzzTarget("CaptureRows", ["Capture", "Store"]),
+        fuzzTarget("Requests", ["ForwardProxy"]),
+        fuzzTarget("Rules", ["RuleFile", "Rules", "Exchange"]),
     ]
 
 // A long run under load, there only when `scripts/soak` asks: see docs/soak.md.
@@ -313,8 +316,8 @@ let examples: [Target] = [
         swiftSettings: strict),
     // The code of docs/recipes.md; a test holds the two together.
     .target(
-        name: "Recipes", dependencies: ["HTTPDNSURLSession"], path: "Examples/Recipes",
-        swiftSettings: strict),
+        name: "Recipes", dependencies: ["HTTPDNSURLSession", "HTTPDNSForwardProxy"],
+        path: "Examples/Recipes", swiftSettings: strict),
 ]
 
 // Programs that measure, there only when `scripts/bench` asks: they need a release build.

@@ -8,10 +8,17 @@ extension FixtureLibrary {
     /// first octets say.
     ///
     /// An exchange whose body was not kept whole is left out: it could not be told again. What a capture
-    /// redacted stays redacted: a body with something redacted in it fits every request to its URL.
+    /// redacted stays redacted: a URL with something redacted in it fits every request whose URL is the
+    /// same once its own secrets are taken out, and a body with something redacted in it fits every one
+    /// to its URL.
     ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - redaction: the rules that the capture was recorded under.
     /// - Throws: ``RuleFault``: the file cannot be read, is neither of the two, or holds nothing.
-    public init(file path: String) throws(RuleFault) {
+    public init(
+        file path: String, redaction: CaptureRedaction = CaptureRedaction()
+    ) throws(RuleFault) {
         let start = SmallFile.read(path, atMost: FixtureReading.magic.count) ?? []
         let fixtures =
             start == FixtureReading.magic
@@ -19,12 +26,25 @@ extension FixtureLibrary {
         guard !fixtures.isEmpty else {
             throw RuleFault("\(FixtureReading.shown(path)) holds no exchange that can be replayed")
         }
-        self.init(fixtures, label: path)
+        self.init(fixtures, label: path, redaction)
     }
 
     /// The exchanges of records.
-    public init(_ records: [CaptureRecord], label: String) {
-        self.init(records.flatMap { FixtureReading.fixtures($0) }, label: label)
+    ///
+    /// - Parameters:
+    ///   - records: what happened, in order.
+    ///   - label: where they are from, in messages.
+    ///   - redaction: the rules that they were recorded under.
+    public init(
+        _ records: [CaptureRecord], label: String, redaction: CaptureRedaction = CaptureRedaction()
+    ) {
+        self.init(records.flatMap { FixtureReading.fixtures($0) }, label: label, redaction)
+    }
+
+    private init(_ fixtures: [Fixture], label: String, _ redaction: CaptureRedaction) {
+        self.init(
+            fixtures, label: label, recordedAs: { redaction.shown(url: $0) },
+            isRedacted: { $0.contains(CaptureRedaction.placeholder) })
     }
 }
 

@@ -147,6 +147,16 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
 
     func failed(at remote: Endpoint) { listener.failed(at: remote) }
 
+    func brokeOff(_ facts: TransferFacts) {
+        let isTheirs = state.withLock { state in
+            switch state.phase {
+            case .asked, .passing: true
+            case .answered, .repeating, .finishing, .pouring, .over: false
+            }
+        }
+        if isTheirs { listener.brokeOff(facts) }
+    }
+
     func received(_ head: ResponseHead) {
         let outcome = judge(head)
         state.withLock { $0.phase = outcome.phase }

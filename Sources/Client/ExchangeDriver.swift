@@ -465,12 +465,12 @@ final class TransferListener: TransferObserver, @unchecked Sendable {
     }
 
     func received(_ head: ResponseHead) { driver.received(generation, head) }
+    func brokeOff(_ facts: TransferFacts) { driver.brokeOff(generation, facts) }
+    func failed(at remote: Endpoint) { failedAt = remote.address }
 
     func received(body: UnsafeRawBufferPointer) -> Flow {
         driver.received(generation, body: body)
     }
-
-    func failed(at remote: Endpoint) { failedAt = remote.address }
 
     func finished(_ result: Result<TransferFacts, TransportFailure>) {
         driver.finished(generation, result, failedAt)

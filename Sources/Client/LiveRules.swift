@@ -110,6 +110,18 @@ public final class LiveRules: Sendable, ExpressibleByArrayLiteral {
     fileprivate static let mostReserved = 256
 }
 
+/// Why a request is left to the system's loader.
+package struct ReasonToPass: Sendable, Hashable {
+    package let text: String
+    /// The rules that acted, in order; none where it was not theirs to say.
+    package let rules: [String]
+
+    package init(_ text: String, rules: [String] = []) {
+        self.text = text
+        self.rules = rules
+    }
+}
+
 /// What tells a request between the question whether it is taken and its beginning; requests of
 /// equal tickets may take each other's decision.
 package struct RuleTicket: Sendable, Hashable {
@@ -176,13 +188,15 @@ extension LiveRules {
     /// A rule may pass a request to the system's loader.
     package var mayPass: Bool { state.withLock { $0.mayPass } }
 
-    /// Why a rule passes a request to the system's loader. Nil where none does: the decision then
-    /// waits under the ticket until the task begins.
-    package func reasonToPass(_ request: RuledRequest, _ ticket: RuleTicket) -> String? {
+    /// Why a rule passes a request to the system's loader, and which acted. Nil where none does: the
+    /// decision then waits under the ticket until the task begins.
+    package func reasonToPass(_ request: RuledRequest, _ ticket: RuleTicket) -> ReasonToPass? {
         var leave = leave
         leave.mayPass = true
         let judged = judge(request, seeds(), leave)
-        if case .pass(let why) = judged.decision.verdict { return why }
+        if case .pass(let why) = judged.decision.verdict {
+            return ReasonToPass(why, rules: judged.decision.names)
+        }
         state.withLock { state in
             state.reserved.append(
                 Reservation(

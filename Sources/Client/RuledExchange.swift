@@ -149,7 +149,7 @@ package final class RuledExchange: StartedExchange {
         let player = StubPlayer(
             StubPlayer.Order(
                 request: request, ruled: decision.request, form: form, rule: rule,
-                names: decision.names, answerer: answerer, followed: followed,
+                rules: decision.applied, answerer: answerer, followed: followed,
                 deadline: deadline),
             client: client, observer: listener, cookies: cookies)
         player.start()
@@ -160,7 +160,7 @@ package final class RuledExchange: StartedExchange {
         let failure = state.withLock { state in
             let url = state.decision.request.url
             var hop = ExchangeReport.Hop(url, answeredBy: .nobody)
-            hop.rules = state.decision.names
+            hop.appliedRules = state.decision.applied
             let report = state.past.followed(
                 by: ExchangeReport(answered: hop, totalMilliseconds: 0))
             return ExchangeFailure(cause, url: url, report: report)
@@ -233,7 +233,7 @@ package final class RuledExchange: StartedExchange {
         let whole = state.withLock { state -> ExchangeReport? in
             guard state.counts(number) else { return nil }
             state.tape?.head = head
-            return state.past.followed(by: report.noting(state.decision.names))
+            return state.past.followed(by: report.noting(state.decision.applied))
         }
         guard let whole else { return }
         observer.exchange(received: head, report: whole)
@@ -245,7 +245,7 @@ package final class RuledExchange: StartedExchange {
             // From now on nothing of it counts.
             state.number += 1
             defer { state.inner = nil }
-            let whole = state.past.followed(by: report.noting(state.decision.names))
+            let whole = state.past.followed(by: report.noting(state.decision.applied))
             return (
                 state.inner,
                 ExchangeFailure(
@@ -272,7 +272,7 @@ package final class RuledExchange: StartedExchange {
         }
         let course = state.withLock { state -> Course in
             guard state.number == number else { return .over }
-            let report = state.past.followed(by: result.report.noting(state.decision.names))
+            let report = state.past.followed(by: result.report.noting(state.decision.applied))
             state.inner = nil
             defer {
                 state.tape = nil

@@ -24,7 +24,7 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
         let ruled: RuledRequest
         let form: Stub.Form
         let rule: String
-        let names: [String]
+        let rules: [AppliedRule]
         let answerer: ExchangeReport.Answerer
         /// Redirects followed before.
         let followed: Int
@@ -73,7 +73,7 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
         alarms = client.resolver.alarms
         startedAt = clock.now()
         var hop = ExchangeReport.Hop(order.request.head.url, answeredBy: order.answerer)
-        hop.rules = order.names
+        hop.appliedRules = order.rules
         shared = Locked(Shared(hop: hop))
     }
 

@@ -245,6 +245,11 @@ package struct ExchangeMachine: Sendable {
         return []
     }
 
+    /// What was seen of the running transfer, which is about to be over without a good end.
+    package mutating func brokeOff(_ facts: TransferFacts) {
+        note { $0.timings = ExchangeReport.Timings(facts) }
+    }
+
     /// The running transfer is over.
     package mutating func finished(
         _ result: TransferResult, remote: IPAddress?, now: Monotonic

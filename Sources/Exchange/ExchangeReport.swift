@@ -42,8 +42,10 @@ public struct ExchangeReport: Sendable, Hashable {
         /// Why the system was asked after all, where it was.
         public internal(set) var systemFallback: ResolutionFailure?
 
-        /// The names of the rules that acted on it, in order; empty without rules.
-        public package(set) var rules: [String] = []
+        /// The rules that acted on it, in order; empty without rules.
+        public package(set) var appliedRules: [AppliedRule] = []
+        /// Their names.
+        public var rules: [String] { appliedRules.map(\.name) }
         /// Who answered.
         public package(set) var answerer = Answerer.network
         /// What the cache of responses had to do with it; nil without a cache, and past it.
@@ -89,11 +91,11 @@ public struct ExchangeReport: Sendable, Hashable {
         return joined
     }
 
-    /// The same with the names of the rules that acted on its one hop.
-    package func noting(_ rules: [String]) -> ExchangeReport {
+    /// The same with the rules that acted on its one hop.
+    package func noting(_ rules: [AppliedRule]) -> ExchangeReport {
         guard !rules.isEmpty, !hops.isEmpty else { return self }
         var report = self
-        report.hops[0].rules = rules
+        report.hops[0].appliedRules = rules
         return report
     }
 
@@ -103,7 +105,7 @@ public struct ExchangeReport: Sendable, Hashable {
         self.totalMilliseconds = totalMilliseconds
     }
 
-    /// Milliseconds from the start of a hop's transfer.
+    /// Milliseconds from the start of a hop's transfer; of several that were lost, the last one's.
     public struct Timings: Sendable, Hashable {
         /// TCP is connected; nil, here and below, for what did not happen.
         public internal(set) var connected: Double?
@@ -111,7 +113,7 @@ public struct ExchangeReport: Sendable, Hashable {
         public internal(set) var secured: Double?
         /// The first octet of the response.
         public package(set) var firstByte: Double?
-        /// The last octet.
+        /// The last octet, or when it broke off.
         public package(set) var total: Double?
         /// Octets on the wire, heads and bodies.
         public internal(set) var sentOctets: Int64 = 0
@@ -127,6 +129,18 @@ public struct ExchangeReport: Sendable, Hashable {
             sentOctets = facts.sentOctets
             receivedOctets = facts.receivedOctets
         }
+    }
+}
+
+/// A rule of the application that acted on a request.
+public struct AppliedRule: Sendable, Hashable {
+    public let name: String
+    /// What it did, in order, as files of rules call it: `setHeaders`, `stub` …
+    public let actions: [String]
+
+    package init(_ name: String, actions: [String]) {
+        self.name = name
+        self.actions = actions
     }
 }
 

@@ -14,6 +14,8 @@ internal import HTTPDNSPlatform
 public final class ForwardProxy: Sendable {
     /// Where it listens.
     public let endpoint: Endpoint
+    /// How many connections of clients it has at once; more wait in the system's queue.
+    public let maximumConnections: Int
     let desk: ProxyDesk
     private let end: ProxyEnd
 
@@ -39,6 +41,10 @@ public final class ForwardProxy: Sendable {
             throw .cannotListen("no descriptor left")
         }
         endpoint = Endpoint(address: configuration.address, port: port)
+        maximumConnections = max(
+            1,
+            configuration.limits.connections
+                ?? ForwardProxy.connections(withDescriptors: descriptorLimit()))
         var rules = ProxyRules(via: ForwardProxy.pseudonym())
         rules.token = configuration.token.map { ProxyToken($0) }
         rules.unprovenPorts = configuration.unprovenPorts
@@ -53,12 +59,9 @@ public final class ForwardProxy: Sendable {
     deinit { desk.stop(at: .zero) }
 
     private func serve(_ listener: Int32) throws(ForwardProxyFault) {
-        let most =
-            desk.settings.limits.connections
-            ?? max(8, (descriptorLimit() - ForwardProxy.reservedDescriptors) / 2)
-        let (desk, end) = (desk, end)
+        let (desk, end, most) = (desk, end, maximumConnections)
         let isStarted = DetachedThread.start(named: "httpdns-proxy") {
-            ProxyServer(desk, listener: listener, maximumConnections: max(1, most)).run()
+            ProxyServer(desk, listener: listener, maximumConnections: most).run()
             end.tell()
         }
         guard isStarted else {
@@ -100,7 +103,12 @@ public final class ForwardProxy: Sendable {
         return "httpdns-" + octets.map { String($0, radix: 16) }.joined()
     }
 
-    /// Because: handshakes, resolvers, connections of the client, files.
+    /// A tunnel takes two; what the rest of the process needs is left to it, half of all at most.
+    static func connections(withDescriptors limit: Int) -> Int {
+        max(1, (limit - min(reservedDescriptors, limit / 2)) / 2)
+    }
+
+    /// Because: 64 handshakes, resolvers, connections of the client, files.
     private static let reservedDescriptors = 96
 }
 

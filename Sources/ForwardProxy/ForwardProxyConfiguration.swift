@@ -36,7 +36,7 @@ public struct ForwardProxyConfiguration: Sendable {
 /// Time and size limits of a proxy.
 public struct ForwardProxyLimits: Sendable, Hashable {
     /// Connections of clients at once; more wait in the system's queue. Nil: as many as the descriptors
-    /// of the process allow.
+    /// of the process allow when it begins to serve; see ``ForwardProxy/maximumConnections``.
     public var connections: Int?
     /// How long the head of a request may take from its first octet.
     ///

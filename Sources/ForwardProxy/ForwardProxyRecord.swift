@@ -73,7 +73,7 @@ public enum ForwardProxyEvent: Sendable {
     /// A request, or a tunnel, has ended. Once for each.
     case ended(ForwardProxyRecord)
     /// No connection is accepted for a moment: the process has no descriptor left, or the limit of
-    /// connections is reached.
+    /// connections is reached. Told once, until none was needed for a minute.
     case acceptingPaused(String)
 }
 

@@ -96,8 +96,10 @@ package struct Installation: Sendable {
         return false
     }
 
-    private func reasonToPass(_ request: URLRequest) -> String? {
-        guard scope.covers(request.url, resolvers: resolvers) else { return "out of scope" }
+    private func reasonToPass(_ request: URLRequest) -> ReasonToPass? {
+        guard scope.covers(request.url, resolvers: resolvers) else {
+            return ReasonToPass("out of scope")
+        }
         guard let rules, rules.mayPass else { return nil }
         // What cannot be read is taken, and fails here.
         guard
@@ -108,17 +110,19 @@ package struct Installation: Sendable {
     }
 
     /// The system's loader tells nothing of what it does.
-    private func notePassed(_ request: URLRequest, _ reason: String) {
+    private func notePassed(_ request: URLRequest, _ reason: ReasonToPass) {
         guard let capture = capture ?? client.parts.tap as? Capture, capture.isEnabled,
             rules?.switches.isCaptureEnabled != false
         else { return }
         let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
-        let hop = CaptureRecord.Hop(
+        var hop = CaptureRecord.Hop(
             method: request.httpMethod ?? "GET", url: request.url?.absoluteString ?? "",
             requestFields: fields.map { CaptureRecord.Field($0.key, $0.value) })
+        hop.rules = reason.rules
         var record = CaptureRecord(
             .passed, hop, startedAt: Capture.now, initiator: .init("session"))
-        record.reason = reason
+        record.reason = reason.text
+        if !reason.rules.isEmpty { record.rule = reason.rules.joined(separator: ", ") }
         if let body = request.httpBody {
             record.requestBody.totalOctets = Int64(body.count)
             record.requestBody.omission = .unseen

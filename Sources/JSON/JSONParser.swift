@@ -34,14 +34,36 @@ extension JSONValue {
         _ octets: [UInt8], maximumOctets: Int = JSONValue.defaultMaximumOctets,
         refusesDuplicates: Bool = false
     ) throws(JSONError) -> JSONValue {
+        try check(octets, maximumOctets)
+        var reader = JSONReader(octets, refusesDuplicates: refusesDuplicates)
+        return try reader.text()
+    }
+
+    /// The same, but for the elements of one array, which are handed over as they are read: of a long
+    /// text only one is held at a time. Elements that were handed over are not taken back when the
+    /// text turns out to be none later on.
+    ///
+    /// - Parameters:
+    ///   - path: the members that lead to the array; of duplicates the first counts.
+    ///   - take: gets each element, and how many octets of the text were read by then.
+    /// - Returns: the rest; in the place of the array stands an empty one.
+    /// - Throws: ``JSONError``.
+    package static func parse(
+        _ octets: [UInt8], maximumOctets: Int, handingOver path: [String],
+        _ take: (JSONValue, Int) -> Void
+    ) throws(JSONError) -> JSONValue {
+        try check(octets, maximumOctets)
+        var reader = JSONReader(octets, refusesDuplicates: false)
+        return try reader.text(path[...], take)
+    }
+
+    private static func check(_ octets: [UInt8], _ maximumOctets: Int) throws(JSONError) {
         guard octets.count <= maximumOctets else {
             throw JSONError("\(octets.count) octets of JSON; at most \(maximumOctets) are read")
         }
         guard String(validating: octets, as: UTF8.self) != nil else {
             throw JSONError("not JSON: it is not UTF-8")
         }
-        var reader = JSONReader(octets, refusesDuplicates: refusesDuplicates)
-        return try reader.text()
     }
 
     package static func parse(
@@ -67,12 +89,15 @@ private struct JSONReader {
         self.refusesDuplicates = refusesDuplicates
     }
 
-    mutating func text() throws(JSONError) -> JSONValue {
+    mutating func text(
+        _ path: ArraySlice<String>? = nil, _ take: (JSONValue, Int) -> Void = { _, _ in }
+    ) throws(JSONError) -> JSONValue {
         // A byte order mark may be ignored. Source: RFC 8259 §8.1.
         if octets.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
         skipSpace()
         guard at < octets.count else { throw error("no text") }
-        let value = try value()
+        let value: JSONValue
+        if let path { value = try self.value(at: path, take) } else { value = try self.value() }
         skipSpace()
         guard at == octets.count else { throw error("text after the value") }
         return value
@@ -92,6 +117,31 @@ private struct JSONReader {
         }
     }
 
+    /// The value that begins here; the elements of the array at the end of the path go to `take`.
+    private mutating func value(
+        at path: ArraySlice<String>, _ take: (JSONValue, Int) -> Void
+    ) throws(JSONError) -> JSONValue {
+        switch (path.first, peek) {
+        case (let name?, 0x7B):
+            return .object(
+                try nested { reader throws(JSONError) in
+                    try reader.object { (reader, member, earlier) throws(JSONError) in
+                        guard member == name, !earlier.contains(where: { $0.name == name }) else {
+                            return try reader.value()
+                        }
+                        return try reader.value(at: path.dropFirst(), take)
+                    }
+                })
+        case (nil, 0x5B):
+            return .array(
+                try nested { reader throws(JSONError) in
+                    try reader.elements { (element, end) in take(element, end) }
+                    return []
+                })
+        default: return try value()
+        }
+    }
+
     /// Steps over the opening bracket and reads what follows it, its closing bracket included.
     private mutating func nested<Value>(
         _ read: (inout JSONReader) throws(JSONError) -> Value
@@ -108,18 +158,32 @@ private struct JSONReader {
 
     private mutating func array() throws(JSONError) -> [JSONValue] {
         var elements: [JSONValue] = []
-        if take(0x5D) { return elements }
+        try self.elements { element, _ in elements.append(element) }
+        return elements
+    }
+
+    private mutating func elements(_ take: (JSONValue, Int) -> Void) throws(JSONError) {
+        if self.take(0x5D) { return }
         while true {
-            elements.append(try value())
+            take(try value(), at)
             skipSpace()
-            if take(0x5D) { return elements }
+            if self.take(0x5D) { return }
             try expect(0x2C, "a comma or the end of the array")
             skipSpace()
         }
     }
 
     private mutating func object() throws(JSONError) -> JSONObject {
-        var members: [(name: String, value: JSONValue)] = []
+        try object { (reader, _, _) throws(JSONError) in try reader.value() }
+    }
+
+    private typealias Member = (name: String, value: JSONValue)
+
+    /// - Parameter value: reads the value of a member of that name, behind these.
+    private mutating func object(
+        _ value: (inout JSONReader, String, [Member]) throws(JSONError) -> JSONValue
+    ) throws(JSONError) -> JSONObject {
+        var members: [Member] = []
         var names: Set<String> = []
         if take(0x7D) { return JSONObject() }
         while true {
@@ -132,7 +196,7 @@ private struct JSONReader {
             skipSpace()
             try expect(0x3A, "a colon")
             skipSpace()
-            members.append((name, try value()))
+            members.append((name, try value(&self, name, members)))
             skipSpace()
             if take(0x7D) { return JSONObject(parsed: members) }
             try expect(0x2C, "a comma or the end of the object")

@@ -36,7 +36,7 @@ package enum ReplacedFile {
         let draft = draft(of: path)
         let descriptor = httpdns_file_create_private(draft)
         guard descriptor >= 0 else {
-            throw FileFault("cannot be written", draft, descriptor)
+            throw FileFault("cannot be written", path, descriptor)
         }
         close(descriptor)
         unlink(draft)
@@ -54,7 +54,7 @@ package enum ReplacedFile {
         let draft = draft(of: path)
         let descriptor = httpdns_file_create_private(draft)
         guard descriptor >= 0 else {
-            throw FileFault("cannot be written", draft, descriptor)
+            throw FileFault("cannot be written", path, descriptor)
         }
         let written = httpdns_file_write_all(descriptor, octets, octets.count)
         close(descriptor)

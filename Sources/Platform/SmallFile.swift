@@ -65,7 +65,12 @@ package enum SmallFile {
         guard file != HTTPDNS_FILE_IS_SPECIAL else { throw .special }
         guard file >= 0 else { throw .unreadable(words(-file)) }
         defer { close(file) }
+        var facts = httpdns_file()
+        let isSized = httpdns_file_facts(nil, file, &facts) == 0 && facts.is_plain == 1
+        guard !isSized || facts.octets <= Int64(most) else { throw .tooLarge(most: most) }
         var octets: [UInt8] = []
+        // A file of the system's may say that it is empty, and is not.
+        if isSized { octets.reserveCapacity(Int(clamping: facts.octets)) }
         var piece = [UInt8](repeating: 0, count: pieceOctets)
         while true {
             let count = httpdns_file_read(file, &piece, piece.count)

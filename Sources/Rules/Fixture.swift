@@ -40,35 +40,66 @@ public struct Fixture: Sendable, Hashable {
 /// Recorded exchanges to answer from.
 ///
 /// A request fits an exchange of its method and URL (the fragment aside), and of its body where
-/// both are known. Of several that fit, each answers once, in the order they were recorded, and the
-/// last one answers the rest.
+/// both are known. Where the URL was recorded without its secrets, a request fits whose URL is the
+/// same without its own. Of several that fit, each answers once, in the order they were recorded,
+/// and the last one answers the rest.
 public struct FixtureLibrary: Sendable {
     /// Where they are from, in messages.
     public let label: String
     public let fixtures: [Fixture]
     private let places: [Key: [Int]]
+    /// What a URL becomes when it is recorded; nil: it stays as it is.
+    private let recorded: (@Sendable (String) -> String)?
+    /// Those whose URL was recorded without its secrets.
+    private let redacted: [Key: [Int]]
 
     package struct Key: Sendable, Hashable {
         let method: HTTPMethod
         let line: String
 
-        init(_ method: HTTPMethod, _ url: HTTPURL) {
+        init(_ method: HTTPMethod, _ line: String) {
             self.method = method
-            line = url.origin.description + url.target
+            self.line = line
         }
+
+        init(_ method: HTTPMethod, _ url: HTTPURL) { self.init(method, Key.line(url)) }
+
+        static func line(_ url: HTTPURL) -> String { url.origin.description + url.target }
     }
 
     /// Takes exchanges in the order they took place.
     public init(_ fixtures: [Fixture], label: String = "recorded exchanges") {
-        self.label = label
-        self.fixtures = fixtures
-        places = Dictionary(
-            grouping: fixtures.indices, by: { Key(fixtures[$0].method, fixtures[$0].url) })
+        self.init(fixtures, label: label, recordedAs: nil, isRedacted: { _ in false })
     }
 
-    /// The exchange that answers, when so many of its kind were answered before.
-    func answer(to request: RuledRequest, before count: Int) -> Fixture? {
-        let fitting = (places[Key(request.method, request.url)] ?? []).filter { place in
+    /// The same of a recording that leaves secrets out.
+    ///
+    /// - Parameters:
+    ///   - recorded: what the URL of a request becomes in such a recording; called on any thread.
+    ///   - isRedacted: whether something was left out of a recorded URL.
+    package init(
+        _ fixtures: [Fixture], label: String, recordedAs recorded: (@Sendable (String) -> String)?,
+        isRedacted: (String) -> Bool
+    ) {
+        self.label = label
+        self.fixtures = fixtures
+        self.recorded = recorded
+        places = Dictionary(
+            grouping: fixtures.indices, by: { Key(fixtures[$0].method, fixtures[$0].url) })
+        redacted = places.filter { isRedacted($0.key.line) }
+    }
+
+    /// What the request is counted under: that of the exchanges it fits.
+    func key(of request: RuledRequest) -> Key {
+        let key = Key(request.method, request.url)
+        guard places[key] == nil, !redacted.isEmpty, let recorded else { return key }
+        let other = Key(request.method, recorded(key.line))
+        return redacted[other] == nil ? key : other
+    }
+
+    /// The exchange that answers, when so many of its key were answered before.
+    func answer(to request: RuledRequest, of key: Key, before count: Int) -> Fixture? {
+        let fitting = (places[key] ?? []).filter { place in
             guard let recorded = fixtures[place].requestBody, let body = request.body else {
                 return true
             }

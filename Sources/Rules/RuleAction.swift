@@ -87,6 +87,24 @@ public enum RuleAction: Sendable {
         }
     }
 
+    /// As files of rules call it.
+    var word: String {
+        switch self {
+        case .pass: "pass"
+        case .resolve: "resolve"
+        case .block: "block"
+        case .stub: "stub"
+        case .map: "map"
+        case .addresses: "addresses"
+        case .setFields: "setHeaders"
+        case .removeFields: "removeHeaders"
+        case .addCookies: "addCookies"
+        case .offline: "offline"
+        case .record: "record"
+        case .replay: "replay"
+        }
+    }
+
     /// The next request gets another answer.
     var isCounting: Bool {
         switch self {

@@ -25,8 +25,9 @@ package struct RuleDecision: Sendable {
     package var verdict = Verdict.resolve
     /// Places of the rules that acted, in order.
     package var acted: [Int] = []
-    /// Their names.
-    package var names: [String] = []
+    /// The same by name, with what they did.
+    package var applied: [AppliedRule] = []
+    package var names: [String] { applied.map(\.name) }
     /// Places of the rules whose conditions hold, whether they acted or not.
     fileprivate(set) var fitted: [Int] = []
     fileprivate(set) var replayed: RuleTallies.Replay?
@@ -130,15 +131,15 @@ extension RequestRules {
         _ rule: RequestRule, _ place: Int, _ tallies: RuleTallies, _ leave: RuleLeave,
         _ decision: inout RuleDecision
     ) {
-        var hasActed = false
+        var done: [String] = []
         for action in rule.actions where leave.stubs || !action.isStubbing {
             let before = (tallies: tallies, place: place)
-            if decision.take(action, of: rule, before, leave) { hasActed = true }
+            if decision.take(action, of: rule, before, leave) { done.append(action.word) }
             if decision.isDecided { break }
         }
-        guard hasActed else { return }
+        guard !done.isEmpty else { return }
         decision.acted.append(place)
-        decision.names.append(rule.name)
+        decision.applied.append(AppliedRule(rule.name, actions: done))
     }
 
     /// Rules that come nearest to a request, best first, with what keeps them from it.
@@ -227,10 +228,9 @@ extension RuleDecision {
         _ library: FixtureLibrary, _ otherwise: RuleAction.Unrecorded, of rule: RequestRule,
         _ before: (tallies: RuleTallies, place: Int)
     ) -> Bool {
-        let replay = RuleTallies.Replay(
-            rule: before.place, key: FixtureLibrary.Key(request.method, request.url))
+        let replay = RuleTallies.Replay(rule: before.place, key: library.key(of: request))
         let count = before.tallies.replays[replay] ?? 0
-        if let fixture = library.answer(to: request, before: count) {
+        if let fixture = library.answer(to: request, of: replay.key, before: count) {
             replayed = replay
             decide(.replay(fixture, rule: rule.name))
             return true

@@ -221,7 +221,7 @@ extension CaptureTable {
         let count = try database.number("SELECT count(*) FROM sqlite_schema") ?? 0
         guard mark == applicationMark else {
             guard count == 0 else {
-                throw .foreign("it is no capture: another program's tables are in it")
+                throw .foreign("another program's tables are in it")
             }
             return .fresh
         }

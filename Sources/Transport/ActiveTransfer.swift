@@ -167,6 +167,9 @@ final class ActiveTransfer {
         return planned(address.octets, port: port.number)
     }
 
+    /// What was seen of a request that was let out; nil where nothing was sent.
+    var factsSoFar: TransferFacts? { passage == nil ? nil : facts() }
+
     func facts() -> TransferFacts {
         var facts = TransferFacts()
         facts.remote = passage?.remote ?? remote
@@ -174,7 +177,9 @@ final class ActiveTransfer {
         facts.isResumed = passage?.isResumed ?? false
         facts.connectedMilliseconds = milliseconds(CURLINFO_CONNECT_TIME_T)
         facts.securedMilliseconds = milliseconds(CURLINFO_APPCONNECT_TIME_T)
-        facts.firstByteMilliseconds = milliseconds(CURLINFO_STARTTRANSFER_TIME_T)
+        // libcurl's time of it is set by the request, too.
+        facts.firstByteMilliseconds =
+            head.hasBegun ? milliseconds(CURLINFO_STARTTRANSFER_TIME_T) : nil
         facts.totalMilliseconds = milliseconds(CURLINFO_TOTAL_TIME_T) ?? 0
         facts.sentOctets = easy.offset(CURLINFO_SIZE_UPLOAD_T) + easy.long(CURLINFO_REQUEST_SIZE)
         facts.receivedOctets =

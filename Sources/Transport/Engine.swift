@@ -257,6 +257,8 @@ final class Engine {
         guard transfers.removeValue(forKey: transfer.id) != nil else { return }
         // Asked of the handle while libcurl still has it.
         let remote = result.isFailure ? transfer.remote : nil
+        let isLost = result.isFailure || transfer.control.isCancelled
+        let seen = isLost ? transfer.factsSoFar : nil
         ids[transfer.easy.raw] = nil
         newcomers.removeAll { $0 === transfer }
         httpdns_curl_multi_remove(multi.raw, transfer.easy.raw)
@@ -265,6 +267,7 @@ final class Engine {
         routes.release(
             transfer.route, transfer.lines, untold: transfer.hasRun ? [] : transfer.lines.removals,
             wereTold: transfer.hasRun)
+        if let seen { transfer.observer.brokeOff(seen) }
         guard !transfer.control.isCancelled else {
             return transfer.observer.finished(.failure(.cancelled))
         }

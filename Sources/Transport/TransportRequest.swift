@@ -90,6 +90,9 @@ package protocol TransferObserver: AnyObject, Sendable {
     func received(body: UnsafeRawBufferPointer) -> Flow
     /// May come while paused: all of the body had been delivered.
     func finished(_ result: Result<TransferFacts, TransportFailure>)
+    /// What was seen of a request that was let out and came to no good end, or was cancelled; right
+    /// before that `finished`.
+    func brokeOff(_ facts: TransferFacts)
     /// The address whose connection failed, where there was one; right before a failed `finished`.
     /// Not called after a cancel, nor when no address could be connected to.
     func failed(at remote: Endpoint)
@@ -98,6 +101,8 @@ package protocol TransferObserver: AnyObject, Sendable {
 extension TransferObserver {
     /// Because: who does not say otherwise asks questions, which may be asked twice.
     package func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool { true }
+
+    package func brokeOff(_ facts: TransferFacts) {}
 
     package func failed(at remote: Endpoint) {}
 }

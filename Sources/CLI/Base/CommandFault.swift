@@ -1,3 +1,4 @@
+internal import HTTPDNSCapture
 internal import HTTPDNSNames
 
 /// Why a command could not do its work: one line for people, and the exit code.
@@ -6,10 +7,14 @@ package struct CommandFault: Error, Sendable, Hashable {
     /// it is made printable where it is printed.
     package let message: String
     package let code: ExitCode
+    /// `error.code` of `--json`, one of a closed list that the command's help prints; nil where the
+    /// command knows no closer word.
+    package let label: String?
 
-    package init(_ message: String, code: ExitCode) {
+    package init(_ message: String, code: ExitCode, label: String? = nil) {
         self.message = message
         self.code = code
+        self.label = label
     }
 
     /// The caller's mistake: an option, a value, a file.
@@ -34,8 +39,16 @@ package func quoted(_ text: String) -> String {
     return "\"" + shown.printable + "\""
 }
 
-/// A URL, or what was meant as one, in quotes; without the name and password that it may hold.
-package func quoted(url text: String) -> String { quoted(withoutUserinfo(text)) }
+/// A URL, or what was meant as one, in quotes; without the name and password that it may hold, and
+/// without the secrets of its query.
+package func quoted(url text: String) -> String { quoted(shown(url: withoutUserinfo(text))) }
+
+/// A URL as people are shown it, in lines and logs: without what a capture takes out of it. With
+/// `--json` the members that are URLs say them whole.
+func shown(url text: String) -> String { CaptureRedaction().shown(url: text) }
+
+/// A message as people and logs get it: the URLs in it without what a capture takes out of them.
+func shown(message: String) -> String { CaptureRedaction().shown(text: message) }
 
 /// A URL, or what was meant as one, without the name and password that it may hold.
 package func withoutUserinfo(_ text: String) -> String {

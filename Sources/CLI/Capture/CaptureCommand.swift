@@ -47,25 +47,17 @@ extension Command {
         guard let path = arguments.words.dropFirst().first else {
             throw .usage("the file is missing: httpdns capture \(verb) FILE")
         }
-        let reading = try CaptureReading(path, arguments)
+        let reading = try CaptureReading(path, arguments, console)
         switch verb {
         case "show": return try CaptureShow(reading, arguments, console).run()
         case "har": return try CaptureExport(reading, arguments, console, form: .har).run()
         case "stats": return try CaptureStats(reading, arguments, console).run()
         default: return try CaptureExport(reading, arguments, console, form: nil).run()
         }
-    }.failing { words, fault in
-        [
-            "file": words.dropFirst().first.map { .string($0) } ?? .null,
-            "error": ["code": "unreadable", "message": .string(fault.message)],
-        ]
-    }
+    }.failing(CaptureDocument.failure).explaining(CaptureHelp.verbs)
 
-    private static var details: String {
-        """
-        FILE is a capture (fetch --capture, proxy --capture, or a program that has one) or a HAR file of
-        whatever program. It is only read, also while it is written. What was taken out when it was
-        recorded (passwords, cookies, tokens) is not in it.
+    private static let details = """
+        \(CaptureHelp.file)
 
         show FILE         one line a request: number, time (UTC), method, status, URL, how long it took,
                           octets up and down on the wire, who gave the address
@@ -77,10 +69,10 @@ extension Command {
         export FILE       --format ndjson, har, or html: one page with a waterfall and filters that
                           loads nothing, for a browser without a network
 
-        With --json, show prints one object a record, and stats one object.
+        Each has help of its own: httpdns capture export --help
 
-        Exit codes: 0 read; 1 no record of that number, or a HAR file that breaks the format (--check);
-        2 no file, no capture, a capture of a newer version, a damaged one.
+        With --json, show prints one object a record, stats one, and har and export one about what was
+        written to the file of --output, or found by --check. A failure has the keys of a result.
 
         Examples:
           httpdns fetch https://example.com/ --capture traffic.sqlite
@@ -90,8 +82,9 @@ extension Command {
           httpdns capture stats traffic.sqlite --by host --since 1h
           httpdns capture export traffic.sqlite --html -o traffic.html
           httpdns capture har traffic.sqlite -o traffic.har
+
+        \(CaptureHelp.endings)
         """
-    }
 }
 
 /// What each verb takes: an option that has no meaning is told, never ignored.
@@ -100,7 +93,7 @@ enum CaptureVerbs {
         let owners: [(OptionRule, [String])] = [
             (.captureBody, ["show"]), (.captureBy, ["stats"]), (.captureFormat, ["export"]),
             (.captureHTML, ["export"]), (.captureCheck, ["har"]),
-            (.captureOutput, ["har", "export"]), (.json, ["show", "stats", "har"]),
+            (.captureOutput, ["har", "export"]),
         ]
         for (rule, verbs) in owners where arguments.has(rule) && !verbs.contains(verb) {
             throw .usage("--\(rule.name) belongs to capture \(verbs.joined(separator: ", "))")

@@ -20,9 +20,15 @@ struct CaptureExport {
     ) throws(CommandFault) {
         self.reading = reading
         self.console = console
-        output = arguments.value(.captureOutput)
+        output = arguments.value(.captureOutput).flatMap { $0 == "-" ? nil : $0 }
         checks = arguments.has(.captureCheck)
         isJSON = arguments.has(.json)
+        // A HAR file is an object of its own.
+        guard !isJSON || form != nil || output != nil else {
+            throw .usage(
+                "--json says what was written, and standard output is where the export goes; give "
+                    + "--output FILE")
+        }
         let chosen = try arguments.choice(.captureFormat, Form.self)
         if arguments.has(.captureHTML), let chosen, chosen != .html {
             throw .usage("--html and --format \(chosen.rawValue) are two forms")
@@ -32,63 +38,59 @@ struct CaptureExport {
 
     func run() throws(CommandFault) -> ExitCode {
         if checks { return try check() }
-        guard let output, output != "-" else {
-            try write { console.output.write(octets: $0) }
+        guard let output else {
+            _ = try write { console.output.write(octets: $0) }
             return .succeeded
         }
         guard PrivateFile.identity(output) != PrivateFile.identity(reading.path) else {
             throw .usage("--output \(quoted(output)) is the file that is read")
         }
         let file: NewFile
-        do throws(FileFault) { file = try NewFile(output) } catch { throw .usage("\(error)") }
+        do throws(FileFault) { file = try NewFile(output) } catch {
+            throw CaptureExport.fault(error)
+        }
         var fault: FileFault?
-        try write { octets in
+        var written = try write { octets in
             guard fault == nil else { return }
             do throws(FileFault) { try file.write(octets) } catch { fault = error }
         }
-        if let fault { throw .usage("\(fault)") }
-        do throws(FileFault) { try file.finish() } catch { throw .usage("\(error)") }
+        if let fault { throw CaptureExport.fault(fault) }
+        do throws(FileFault) { try file.finish() } catch { throw CaptureExport.fault(error) }
+        written.output = output
+        if isJSON { console.print(json: written.json) }
         return .succeeded
     }
 
-    private func write(_ put: ([UInt8]) -> Void) throws(CommandFault) {
-        var har = HARWriter(version: CommandLineTool.version)
-        var page = CapturePage(title: reading.path)
-        switch form {
-        case .ndjson: break
-        case .har: put(har.begin())
-        case .html: put(page.begin())
+    private static func fault(_ fault: FileFault) -> CommandFault {
+        CommandFault("--output: \(fault)", code: .usage, label: "output_failed")
+    }
+
+    private func write(
+        _ take: ([UInt8]) -> Void
+    ) throws(CommandFault) -> CaptureDocument.Written {
+        var written = CaptureDocument.Written(
+            file: reading.path, format: form.rawValue, octets: 0, records: 0)
+        func put(_ octets: [UInt8]) {
+            written.octets = (written.octets ?? 0) + Int64(octets.count)
+            take(octets)
         }
+        var writer = FormWriter(form, title: reading.path)
+        put(writer.begin())
         var fault: CommandFault?
-        let damaged = try reading.read { record in
-            do throws(CommandFault) {
-                switch form {
-                case .ndjson:
-                    put(
-                        CaptureJSON.object(
-                            record, withBodies: true,
-                            request: try reading.body(record, .request),
-                            response: try reading.body(record, .response)) + [0x0A])
-                case .har:
-                    put(
-                        har.entries(
-                            record, request: try reading.body(record, .request),
-                            response: try reading.body(record, .response)))
-                // A page holds the beginnings of bodies: a browser has to show it.
-                case .html: put(page.entry(record))
-                }
-            } catch { fault = error }
-            return fault == nil
-        }
+        written.damaged = Int64(
+            try reading.read { record in
+                do throws(CommandFault) {
+                    put(try writer.entry(record, reading))
+                    written.records += 1
+                } catch { fault = error }
+                return fault == nil
+            })
         if let fault { throw fault }
-        switch form {
-        case .ndjson: break
-        case .har: put(har.end())
-        case .html: put(page.end())
+        put(writer.end())
+        if written.damaged > 0 {
+            console.note("\(written.damaged) records of \(reading.path) are damaged, and left out")
         }
-        if damaged > 0 {
-            console.note("\(damaged) records of \(reading.path) are damaged, and left out")
-        }
+        return written
     }
 
     /// What breaks the format.
@@ -97,13 +99,12 @@ struct CaptureExport {
             throw .usage("\(reading.path) is a capture; --check judges HAR files")
         }
         if isJSON {
-            console.print(
-                json: [
-                    "file": .string(reading.path), "ok": .bool(reader.faults.isEmpty),
-                    "creator": .string(reader.creator),
-                    "records": .integer(Int64(reader.records.count)),
-                    "faults": .array(reader.faults.map { .string($0) }), "error": .null,
-                ])
+            var found = CaptureDocument.Written(
+                file: reading.path, records: Int64(reader.records.count))
+            found.isOK = reader.faults.isEmpty
+            found.creator = reader.creator
+            found.faults = reader.faults
+            console.print(json: found.json)
         } else if reader.faults.isEmpty {
             let by = reader.creator.isEmpty ? "" : ", written by \(reader.creator)"
             console.print("HAR 1.2, \(reader.records.count) records\(by)".printable)
@@ -111,5 +112,48 @@ struct CaptureExport {
             for fault in reader.faults { console.print(fault.printable) }
         }
         return reader.faults.isEmpty ? .succeeded : .negative
+    }
+}
+
+/// Writes records in one form, piece by piece.
+private struct FormWriter {
+    private let form: CaptureExport.Form
+    private var har = HARWriter(version: CommandLineTool.version)
+    private var page: CapturePage
+
+    init(_ form: CaptureExport.Form, title: String) {
+        self.form = form
+        page = CapturePage(title: title)
+    }
+
+    func begin() -> [UInt8] {
+        switch form {
+        case .ndjson: []
+        case .har: har.begin()
+        case .html: page.begin()
+        }
+    }
+
+    /// - Throws: ``CommandFault``: a body cannot be read.
+    mutating func entry(
+        _ record: CaptureRecord, _ reading: CaptureReading
+    ) throws(CommandFault) -> [UInt8] {
+        // A page holds the beginnings of bodies: a browser has to show it.
+        if form == .html { return page.entry(record) }
+        let request = try reading.body(record, .request)
+        let response = try reading.body(record, .response)
+        guard form == .ndjson else {
+            return har.entries(record, request: request, response: response)
+        }
+        return CaptureJSON.object(
+            record, withBodies: true, request: request, response: response) + [0x0A]
+    }
+
+    func end() -> [UInt8] {
+        switch form {
+        case .ndjson: []
+        case .har: har.end()
+        case .html: page.end()
+        }
     }
 }

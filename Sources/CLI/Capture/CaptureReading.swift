@@ -14,18 +14,29 @@ struct CaptureReading {
     let filter: CaptureFilter
 
     /// - Throws: ``CommandFault``: what is wrong with the file or an option, and what to do.
-    init(_ path: String, _ arguments: ParsedArguments) throws(CommandFault) {
+    init(
+        _ path: String, _ arguments: ParsedArguments, _ console: Console
+    ) throws(CommandFault) {
         self.path = path
         filter = try CaptureReading.filter(arguments)
         if CaptureReading.isJSON(path) {
-            do throws(HARFault) { source = .har(try HARReader(file: path)) } catch {
-                throw .usage(error.description)
-            }
+            source = .har(try CaptureReading.har(path, console))
             return
         }
         do throws(CaptureFileFault) { source = .file(try CaptureFile(path)) } catch {
-            throw .usage(error.description)
+            throw CommandFault(error)
         }
+    }
+
+    /// A large one takes its time, and says so on a terminal.
+    private static func har(
+        _ path: String, _ console: Console
+    ) throws(CommandFault) -> HARReader {
+        var progress = ReadingProgress(console, of: path)
+        defer { progress.clear() }
+        do throws(HARFault) {
+            return try HARReader(file: path) { progress.show($0) }
+        } catch { throw CommandFault(error) }
     }
 
     /// Gives the records that are wanted, oldest first; how many were damaged.
@@ -33,7 +44,7 @@ struct CaptureReading {
         switch source {
         case .file(let file):
             do throws(CaptureFileFault) { return try file.read(filter, take) } catch {
-                throw .usage(error.description)
+                throw CommandFault(error)
             }
         case .har(let reader):
             let wanted = CaptureReading.numbered(reader).filter(filter.fits)
@@ -46,7 +57,7 @@ struct CaptureReading {
         switch source {
         case .file(let file):
             do throws(CaptureFileFault) { return try file.record(number) } catch {
-                throw .usage(error.description)
+                throw CommandFault(error)
             }
         case .har(let reader):
             return CaptureReading.numbered(reader).first { $0.id == number }
@@ -62,7 +73,7 @@ struct CaptureReading {
             return body.octets
         }
         do throws(CaptureFileFault) { return try file.body(of: record.id, side) } catch {
-            throw .usage(error.description)
+            throw CommandFault(error)
         }
     }
 
@@ -107,21 +118,28 @@ extension CaptureReading {
         case "failed": filter.isFailed = true
         case "ok": filter.isFailed = false
         default:
-            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-            if text.count == 3, text.lowercased().hasSuffix("xx"),
-                let hundreds = text.first?.wholeNumberValue, (1...9).contains(hundreds)
-            {
-                filter.statuses = hundreds * 100...hundreds * 100 + 99
-            } else if parts.count <= 2, let first = parts.first.flatMap({ Int($0) }),
-                let last = parts.last.flatMap({ Int($0) }), (100...999).contains(first),
-                (first...999).contains(last)
-            {
-                filter.statuses = first...last
-            } else {
+            guard let statuses = statuses(text.lowercased()) else {
                 throw .usage(
-                    "--status \(quoted(text)) is none; write 404, 4xx, 200-299, failed or ok")
+                    "--status \(quoted(text)) is none: HTTP has 100 to 599; write 404, 4xx, 200-299, "
+                        + "failed or ok")
             }
+            filter.statuses = statuses
         }
+    }
+
+    /// `4xx`, `404`, `200-299`; nil for what no answer of HTTP has. Source: RFC 9110 §15.
+    private static func statuses(_ text: String) -> ClosedRange<Int>? {
+        let known = 100...599
+        if text.count == 3, text.hasSuffix("xx"), let hundreds = text.first?.wholeNumberValue {
+            let all = hundreds * 100...hundreds * 100 + 99
+            return known.contains(all.lowerBound) ? all : nil
+        }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let first = parts.first.flatMap({ Int($0) }),
+            let last = parts.last.flatMap({ Int($0) }), first <= last, known.contains(first),
+            known.contains(last)
+        else { return nil }
+        return first...last
     }
 
     /// A moment, a day, or so long ago.

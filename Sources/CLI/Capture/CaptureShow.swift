@@ -27,16 +27,16 @@ struct CaptureShow {
         guard let record = try reading.record(number) else {
             throw CommandFault(
                 "\(reading.path) has no record \(number); capture show \(reading.path) lists them",
-                code: .negative)
+                code: .negative, label: "no_record")
         }
         let request = try reading.body(record, .request)
         let response = try reading.body(record, .response)
         if let side {
             console.output.write(octets: side == .request ? request : response)
         } else if isJSON {
+            let bodies = CaptureJSON.Bodies(record, request, response)
             console.output.write(
-                octets: CaptureJSON.object(
-                    record, withBodies: true, request: request, response: response) + [0x0A])
+                octets: CaptureJSON.document(record, file: reading.path, bodies: bodies) + [0x0A])
         } else {
             let lines = CaptureRendering.detail(
                 record, request: request, response: response, console.outputPaint)
@@ -51,7 +51,8 @@ struct CaptureShow {
         let damaged = try reading.read { record in
             count += 1
             if isJSON {
-                console.output.write(octets: CaptureJSON.object(record) + [0x0A])
+                console.output.write(
+                    octets: CaptureJSON.document(record, file: reading.path) + [0x0A])
             } else {
                 table.add(CaptureRendering.cells(record))
             }

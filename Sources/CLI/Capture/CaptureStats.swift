@@ -25,7 +25,7 @@ struct CaptureStats {
         var sums = CaptureStatistics()
         if case .file(let file) = reading.source, reading.filter.last == nil {
             do throws(CaptureFileFault) { try sums.add(file, reading.filter) } catch {
-                throw .usage(error.description)
+                throw CommandFault(error)
             }
         } else {
             _ = try reading.read { record in
@@ -103,8 +103,13 @@ struct CaptureStats {
             "total": json(sums.total),
         ]
         let names: [Grouping: String] = [.host: "hosts", .resolver: "resolvers", .day: "days"]
-        for wanted in Grouping.allCases where grouping == nil || grouping == wanted {
-            object[names[wanted] ?? wanted.rawValue] = .array(
+        for wanted in Grouping.allCases {
+            let name = names[wanted] ?? wanted.rawValue
+            guard grouping == nil || grouping == wanted else {
+                object[name] = .null
+                continue
+            }
+            object[name] = .array(
                 groups(sums, wanted).map { name, tally in
                     var group: JSONObject = [wanted.rawValue: .string(name)]
                     for member in json(tally).object?.members ?? [] {

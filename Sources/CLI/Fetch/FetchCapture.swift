@@ -31,6 +31,7 @@ struct FetchCapture: Sendable {
                 throw .usage("--capture: \(error)")
             }
         }
+        try WrittenFile.check(path, of: .captureFile)
         let troubles = Troubles()
         var configuration = CaptureConfiguration(path: path)
         configuration.report = { troubles.add($0) }

@@ -87,7 +87,9 @@ extension Command {
             and counted, not shown. With --json there is one object a request, as it ends, with "round".
 
             --capture keeps a record of each request with its body, its passwords, cookies and tokens
-            taken out; a file that is there is gone on with. See httpdns capture --help.
+            taken out; a file that is there is gone on with. See httpdns capture --help. By the same
+            list, lines and messages show URLs without their secrets; with --json url, finalURL and the
+            like are whole, and so is what --include prints.
 
             Without --proxy none is used, whatever the environment says. http and socks5h proxies are
             told the host's name, and resolve it themselves: the request is then not rewritten, and said

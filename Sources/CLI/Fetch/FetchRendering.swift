@@ -36,6 +36,7 @@ package enum FetchRendering {
             "bytes": .integer(bytes),
             "timings": timings(report),
             "attempts": .array(report.hops.flatMap(\.attempts).map(attempt)),
+            "rules": .array(report.hops.flatMap(rules)),
             "error": trouble.map { ["code": .string($0.label), "message": .string($0.message)] }
                 ?? .null,
         ]
@@ -51,7 +52,7 @@ package enum FetchRendering {
             "cache": .null,
             "verified": .null, "dangerous": [], "redirects": [],
             "bytes": 0,
-            "timings": timings(nil), "attempts": [],
+            "timings": timings(nil), "attempts": [], "rules": [],
             "error": [
                 "code": .string(LookupTrouble(fault).label), "message": .string(fault.message),
             ],
@@ -92,8 +93,18 @@ package enum FetchRendering {
     private static func attempt(_ attempt: RouteAttempt) -> JSONValue {
         [
             "address": text(attempt.address?.description), "error": .string(attempt.label),
-            "message": .string(attempt.message),
+            "message": .string(shown(message: attempt.message)),
         ]
+    }
+
+    /// What acted on a hop.
+    private static func rules(_ hop: ExchangeReport.Hop) -> [JSONValue] {
+        hop.appliedRules.map { rule in
+            [
+                "url": .string(hop.url.description), "name": .string(rule.name),
+                "actions": .array(rule.actions.map { .string($0) }),
+            ]
+        }
     }
 
     private static func timings(_ report: ExchangeReport?) -> JSONValue {
@@ -144,7 +155,7 @@ extension FetchRendering {
         var lines: [String] = []
         for (index, hop) in report.hops.enumerated() {
             let arrow = index == 0 ? "" : "→ "
-            lines.append(paint.bold(arrow + hop.url.description.printable))
+            lines.append(paint.bold(arrow + shown(url: hop.url.description).printable))
             lines += rows(hop, trust).map { name, value in
                 "  " + paint.dim(name + String(repeating: " ", count: 11 - name.count))
                     + value.printable
@@ -186,7 +197,8 @@ extension FetchRendering {
         }
         for attempt in hop.attempts {
             let address = attempt.address.map(\.description) ?? "an address"
-            let line = attempt.message.split(separator: "\n").first.map(String.init) ?? ""
+            let message = shown(message: attempt.message)
+            let line = message.split(separator: "\n").first.map(String.init) ?? ""
             rows.append(("refused", "\(address): \(attempt.label): \(line)"))
         }
         if let remote = hop.remote {
@@ -203,6 +215,9 @@ extension FetchRendering {
         let options = trust.dangerous.options(for: hop.url.origin.host)
         if !options.isEmpty {
             rows.append(("DANGEROUS", options.map(\.label).joined(separator: ", ")))
+        }
+        for rule in hop.appliedRules {
+            rows.append(("rule", "\(rule.name): \(rule.actions.joined(separator: ", "))"))
         }
         if let provenance = hop.cache { rows.append(cacheRow(provenance)) }
         if let status = hop.status { rows.append(("answer", "\(status)")) }

@@ -9,14 +9,14 @@ package struct FetchTrouble: Error, Sendable, Hashable {
     package let message: String
     package let code: ExitCode
 
+    /// - Parameter message: the secrets of the URLs in it are taken out.
     package init(label: String, message: String, code: ExitCode) {
         self.label = label
-        self.message = message
+        self.message = shown(message: message)
         self.code = code
     }
 
     package init(_ failure: ExchangeFailure) {
-        label = failure.label
         var isOfAuthority = false
         if case .untrusted(let refusal) = failure.cause {
             isOfAuthority = [.unknownIssuer, .selfSigned].contains(refusal.code)
@@ -27,8 +27,10 @@ package struct FetchTrouble: Error, Sendable, Hashable {
                 RedirectFault.downgrade(to: url).description,
                 with: RedirectFault.downgradeText(to: url) + "; --follow-to-http permits it")
         }
-        self.message = message + (isOfAuthority ? "\n" + PeerVerdict.rootHint : "")
-        code = FetchTrouble.exitCode(failure)
+        self.init(
+            label: failure.label,
+            message: message + (isOfAuthority ? "\n" + PeerVerdict.rootHint : ""),
+            code: FetchTrouble.exitCode(failure))
     }
 
     /// The codes that are not those of a lookup or of a verdict: help prints them.

@@ -70,8 +70,11 @@ final class WrittenFile: @unchecked Sendable {
     /// Whether it could be made, before anything is done for its sake; a file that is there stays as
     /// it is.
     ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - option: who asks for it.
     /// - Throws: ``CommandFault``.
-    static func check(_ path: String) throws(CommandFault) {
+    static func check(_ path: String, of option: OptionRule = .output) throws(CommandFault) {
         // The second for a file that may be written and not read.
         if let there = fopen(path, "r+e")
             ?? (httpdns_errno() == EACCES ? fopen(path, "ae") : nil)
@@ -80,7 +83,11 @@ final class WrittenFile: @unchecked Sendable {
             return
         }
         guard httpdns_errno() == ENOENT, let made = fopen(path, "we") else {
-            throw FileOctets.fault("--output: cannot write", path)
+            let fault = FileOctets.fault("--\(option.name): cannot write", path)
+            guard let slash = path.lastIndex(of: "/"), access(String(path[...slash]), F_OK) != 0
+            else { throw fault }
+            throw .usage(
+                "\(fault.message); make the directory \(quoted(String(path[..<slash]))) first")
         }
         fclose(made)
         remove(path)

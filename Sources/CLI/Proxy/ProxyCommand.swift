@@ -17,7 +17,9 @@ extension OptionRule {
     static let grace = OptionRule(
         "grace", value: "DURATION", "how long what is in flight may go on after Ctrl-C (5s)")
     static let printEnv = OptionRule(
-        "print-env", "print the variables that point programs at --listen, and end")
+        "print-env",
+        "print the variables that point programs at --listen, with the token, and end"
+    )
 }
 
 extension Command {
@@ -60,9 +62,13 @@ extension Command {
           httpdns proxy --capture traffic.sqlite      (then: httpdns capture show traffic.sqlite)
           curl -x http://127.0.0.1:8353 https://example.com/
           eval "$(httpdns proxy --print-env)"
+          eval "$(httpdns proxy --print-env --token-file token)"
           chromium --proxy-server=http://127.0.0.1:8353
           httpdns proxy --resolve shop.example:192.0.2.7 --cacert ca.pem --json
           PROXY_TOKEN=… httpdns proxy --token-env PROXY_TOKEN
+
+        What is told of a request, in lines, in JSON and in a capture, is without the passwords and
+        tokens of its URL.
 
         With --json there is one object a line: "event" is listening, opened (a tunnel), ended (a
         request or a tunnel), paused or stopped.

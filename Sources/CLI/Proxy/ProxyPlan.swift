@@ -12,6 +12,8 @@ package struct ProxyPlan: Sendable {
     /// What is in flight may end by itself for so long after Ctrl-C.
     package let grace: Duration
     package let printsEnvironment: Bool
+    /// The option that gives the token, as it stands in a hint: ` --token-file FILE`; or nothing.
+    let tokenHint: String
     /// Nil: nothing is recorded.
     let capture: FetchCapture?
     package let isJSON: Bool
@@ -46,6 +48,9 @@ package struct ProxyPlan: Sendable {
         self.configuration = configuration
         grace = try arguments.duration(.grace) ?? .seconds(5)
         printsEnvironment = arguments.has(.printEnv)
+        tokenHint =
+            arguments.has(.tokenEnv)
+            ? " --token-env VAR" : arguments.has(.tokenFile) ? " --token-file FILE" : ""
         capture = try FetchCapture(arguments)
         isJSON = arguments.has(.json)
         isVerbose = arguments.has(.verbose)

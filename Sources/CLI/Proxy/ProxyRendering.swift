@@ -5,10 +5,11 @@ internal import HTTPDNSTrust
 
 /// What a proxy tells, as lines and as JSON.
 enum ProxyRendering {
-    static func listening(_ place: String) -> JSONValue {
+    static func listening(_ place: String, connections: Int) -> JSONValue {
         [
             "event": "listening", "url": .string("http://\(place)"),
             "configuration": .string("http://\(place)/proxy.pac"),
+            "connections": .integer(Int64(connections)),
         ]
     }
 
@@ -40,11 +41,11 @@ enum ProxyRendering {
         [
             "event": .string(event), "number": .integer(Int64(clamping: record.number)),
             "kind": .string(record.kind.rawValue), "method": .string(record.method),
-            "target": .string(record.target),
+            "target": .string(shown(url: record.target)),
             "host": record.host.map { .string($0.description) } ?? .null,
             "status": record.status.map { .integer(Int64($0)) } ?? .null,
             "error": record.reason.map {
-                ["code": .string($0), "message": .string(record.message ?? "")]
+                ["code": .string($0), "message": .string(shown(message: record.message ?? ""))]
             } ?? .null,
             "resolver": record.resolver.map { .string($0) } ?? .null,
             "addresses": .array(record.addresses.map { .string($0.description) }),
@@ -54,7 +55,7 @@ enum ProxyRendering {
                 record.attempts.map {
                     [
                         "address": .string($0.endpoint.description), "error": .string($0.label),
-                        "message": .string($0.message),
+                        "message": .string(shown(message: $0.message)),
                     ]
                 }),
             "bytesUp": .integer(record.octetsUp), "bytesDown": .integer(record.octetsDown),
@@ -90,13 +91,14 @@ enum ProxyRendering {
         switch event {
         case .acceptingPaused: []
         case .opened(let record):
-            ["#\(record.number) \(record.method) \(record.target) open: " + way(record)]
+            ["#\(record.number) \(record.method) \(shown(url: record.target)) open: " + way(record)]
         case .ended(let record): ended(record)
         }
     }
 
     private static func ended(_ record: ForwardProxyRecord) -> [String] {
-        let what = [record.method, record.target].filter { !$0.isEmpty }.joined(separator: " ")
+        let what = [record.method, shown(url: record.target)].filter { !$0.isEmpty }.joined(
+            separator: " ")
         let head = "#\(record.number) \(what.isEmpty ? "(unreadable)" : what)"
         let status = record.status.map { " \($0)" } ?? ""
         let attempts = record.attempts.map {
@@ -122,8 +124,11 @@ enum ProxyRendering {
             + (record.isProofKept ? " before" : "")
     }
 
-    private static func firstLine(_ text: String) -> String {
-        text.split(separator: "\n").first { !$0.hasPrefix("No tunnel to") }.map { String($0) }
+    private static func firstLine(_ message: String) -> String {
+        let text = shown(message: message)
+        return text.split(separator: "\n").first { !$0.hasPrefix("No tunnel to") }.map {
+            String($0)
+        }
             ?? text
     }
 }

@@ -39,16 +39,24 @@ struct ProxyRun {
             throw .usage("--print-env needs a port: --listen 127.0.0.1:8353")
         }
         let place = "\(plan.settings.address.uriText):\(port)"
-        ProxyHints.environment(place).forEach(console.print)
+        let token = plan.settings.token
+        ProxyHints.environment(place, token: token).forEach(console.print)
+        if token != nil, console.output.isTerminal {
+            console.note("the token stands in these lines; they are meant for eval \"$(…)\"")
+        }
         return .succeeded
     }
 
     private func announce(_ proxy: ForwardProxy) {
         let place = proxy.endpoint.description
-        if plan.isJSON { return console.print(json: ProxyRendering.listening(place)) }
+        if plan.isJSON {
+            return console.print(
+                json: ProxyRendering.listening(place, connections: proxy.maximumConnections))
+        }
+        let hint = plan.tokenHint
         console.print("httpdns proxy at http://\(place)")
         console.print("curl      curl -x http://\(place) https://example.com/")
-        console.print("shell     eval \"$(httpdns proxy --print-env --listen \(place))\"")
+        console.print("shell     eval \"$(httpdns proxy --print-env --listen \(place)\(hint))\"")
         console.print(
             "browsers  HTTP and HTTPS proxy \(place), or the configuration http://\(place)/proxy.pac"
         )

@@ -18,49 +18,96 @@ public struct HARReader: Sendable {
     /// Reads a file.
     ///
     /// - Throws: ``HARFault``: there is no such file, it is too large, no JSON, or no HAR.
-    public init(file path: String) throws(HARFault) {
+    public init(file path: String) throws(HARFault) { try self.init(file: path) { _ in } }
+
+    /// The same, saying how far it is.
+    ///
+    /// - Parameter progress: is told the share of the file that was read, 0...1, entry by entry.
+    package init(file path: String, progress: (Double) -> Void) throws(HARFault) {
         let octets: [UInt8]
         do { octets = try SmallFile.whole(path, most: HARReader.maximumOctets) } catch {
-            let what =
-                switch error {
-                case .tooLarge:
-                    "it is larger than \(HARReader.maximumOctets >> 20) MiB; cut it, or keep the "
-                        + "capture as a database, which is read record by record"
-                default: error.description
-                }
-            throw HARFault(place: path, what: what)
+            switch error {
+            case .tooLarge:
+                throw HARFault(
+                    code: .tooLarge, place: path,
+                    what: "it is larger than \(HARReader.maximumOctets >> 20) MiB; cut it, or keep "
+                        + "the capture as a database, which is read record by record")
+            default: throw HARFault(code: .unreadable, place: path, what: error.description)
+            }
         }
-        do { try self.init(octets) } catch {
-            throw HARFault(place: path, what: error.description)
+        do { try self.init(octets, progress: progress) } catch {
+            throw HARFault(code: error.code, place: path, what: error.description)
         }
     }
 
     /// Reads the octets of a file.
     ///
     /// - Throws: ``HARFault``.
-    public init(_ octets: [UInt8]) throws(HARFault) {
-        let value: JSONValue
-        do { value = try JSONValue.parse(octets, maximumOctets: HARReader.maximumOctets) } catch {
+    public init(_ octets: [UInt8]) throws(HARFault) { try self.init(octets) { _ in } }
+
+    private init(_ octets: [UInt8], progress: (Double) -> Void) throws(HARFault) {
+        var entries = Entries()
+        let rest: JSONValue
+        do {
+            rest = try JSONValue.parse(
+                octets, maximumOctets: HARReader.maximumOctets, handingOver: ["log", "entries"]
+            ) { entry, end in
+                entries.take(entry)
+                progress(Double(end) / Double(octets.count))
+            }
+        } catch {
             let position = error.offset.map { LocatedJSON.position(of: $0, in: octets) }
             let place = position.map { "line \($0.line), column \($0.column)" } ?? ""
-            throw HARFault(place: place, what: error.what)
+            throw HARFault(code: .malformed, place: place, what: error.what)
         }
-        try self.init(value)
+        try self.init(rest, entries)
     }
 
     package init(_ value: JSONValue) throws(HARFault) {
-        guard let log = value["log"], log.object != nil else {
-            throw HARFault(place: "", what: "no HAR: the member \"log\" is missing")
+        var entries = Entries()
+        for entry in value["log"]?["entries"]?.array ?? [] { entries.take(entry) }
+        var rest = value
+        if var object = rest.object, var log = object["log"]?.object, log["entries"]?.array != nil {
+            log["entries"] = []
+            object["log"] = .object(log)
+            rest = .object(object)
         }
-        guard let entries = log["entries"]?.array else {
-            throw HARFault(place: "log", what: "no HAR: the array \"entries\" is missing")
+        try self.init(rest, entries)
+    }
+
+    /// - Parameter value: the file without its entries.
+    private init(_ value: JSONValue, _ entries: Entries) throws(HARFault) {
+        guard let log = value["log"], log.object != nil else {
+            throw HARFault(code: .foreign, place: "", what: "no HAR: the member \"log\" is missing")
+        }
+        guard log["entries"]?.array != nil else {
+            throw HARFault(
+                code: .foreign, place: "log", what: "no HAR: the array \"entries\" is missing")
         }
         creator = [log["creator"]?["name"]?.string, log["creator"]?["version"]?.string]
             .compactMap(\.self).joined(separator: " ")
-        faults = (HARSchema.faults(in: value, most: HARReader.mostFaults) ?? []).map(\.description)
+        let head =
+            HARSchema.faults(in: value, most: HARReader.mostFaults, isStrict: true) ?? []
+        faults = (head + entries.faults).prefix(HARReader.mostFaults).map(\.description)
+        records = entries.records
+    }
+
+    /// The entries so far.
+    private struct Entries {
         var records: [CaptureRecord] = []
-        for entry in entries {
-            guard let read = HAREntryReading(entry)?.record else { continue }
+        var faults: [HARSchema.Fault] = []
+        private var count = 0
+
+        mutating func take(_ entry: JSONValue) {
+            let room = HARReader.mostFaults - faults.count
+            if room > 0 {
+                faults +=
+                    HARSchema.faults(
+                        in: entry, as: "entry", at: "log.entries[\(count)]", most: room,
+                        isStrict: true) ?? []
+            }
+            count += 1
+            guard let read = HAREntryReading(entry)?.record else { return }
             // Hops that were one record are one again.
             if let place = entry["_httpdns"]?["hop"]?.integer, place > 0, let last = records.last,
                 last.hops.count == Int(exactly: place),
@@ -71,11 +118,10 @@ public struct HARReader: Sendable {
                 records.append(read)
             }
         }
-        self.records = records
     }
 
-    /// Larger files are refused. Because: a file is read as a whole, in several times its size of
-    /// memory.
+    /// Larger files are refused. Because: a file is read as a whole, and takes about twice its size of
+    /// memory with its records.
     public static let maximumOctets = 256 << 20
     /// Because: who reads that many knows that the file is broken.
     public static let mostFaults = 50
@@ -83,6 +129,18 @@ public struct HARReader: Sendable {
 
 /// Why a file is no HAR.
 public struct HARFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kind of trouble.
+    public enum Code: String, Sendable, Hashable {
+        case unreadable
+        /// Longer than ``HARReader/maximumOctets``.
+        case tooLarge = "too_large"
+        /// No JSON.
+        case malformed
+        /// JSON, and no HAR.
+        case foreign
+    }
+
+    public let code: Code
     /// The file, or a line and column in it; empty for the whole.
     public let place: String
     public let what: String
@@ -209,7 +267,7 @@ private struct HAREntryReading {
         var octets = Array((value["text"]?.string ?? "").utf8)
         let encoding = value["encoding"]?.string ?? value["_encoding"]?.string
         if encoding?.lowercased() == "base64", let text = value["text"]?.string {
-            octets = Base64.decoded(text.filter { !$0.isWhitespace }) ?? octets
+            octets = Base64.decoded(HAREntryReading.unbroken(text)) ?? octets
         }
         if octets.isEmpty, sent, let items = value["params"]?.array {
             octets = Array(HAREntryReading.form(items).utf8)
@@ -221,6 +279,12 @@ private struct HAREntryReading {
             body.omission = octets.isEmpty ? .unseen : .cut
         }
         return body
+    }
+
+    /// Without the blanks and line ends that some write into base64.
+    static func unbroken(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 <= 0x20 }) else { return text }
+        return String(decoding: text.utf8.filter { $0 > 0x20 }, as: UTF8.self)
     }
 
     /// Names and values as a form would send them.

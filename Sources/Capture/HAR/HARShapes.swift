@@ -3,12 +3,16 @@ extension HARSchema {
     static let shapes: [String: Shape] = [
         "har": har, "log": log, "creator": creator, "browser": creator, "page": page,
         "pageTimings": pageTimings, "entry": entry, "request": request, "response": response,
-        "cookie": cookie, "header": pair, "query": pair, "postData": postData,
+        "cookie": cookie, "header": header, "query": pair, "postData": postData,
         "content": content, "cache": cache, "beforeRequest": kept, "afterRequest": kept,
         "timings": timings,
     ]
 
     private static let text = Shape.string(nil)
+    private static let words = Shape.string(.words)
+    /// Milliseconds, and octets; -1 for what did not happen or is not known.
+    private static let time = Shape.number(.countOrNone)
+    private static let size = Shape.integer(.countOrNone)
 
     private static let har = Shape.object(
         Members([("log", log)], needs: ["log"], hasComment: false))
@@ -16,7 +20,7 @@ extension HARSchema {
     private static let log = Shape.object(
         Members(
             [
-                ("version", text), ("creator", creator), ("browser", creator),
+                ("version", .string(.version)), ("creator", creator), ("browser", creator),
                 ("pages", .array(page)), ("entries", .array(entry)),
             ], needs: ["version", "creator", "entries"]))
 
@@ -31,12 +35,12 @@ extension HARSchema {
             ], needs: ["startedDateTime", "id", "title", "pageTimings"]))
 
     private static let pageTimings = Shape.object(
-        Members([("onContentLoad", .number), ("onLoad", .number)]))
+        Members([("onContentLoad", time), ("onLoad", time)]))
 
     private static let entry = Shape.object(
         Members(
             [
-                ("pageref", text), ("startedDateTime", .string(.moment)), ("time", .number),
+                ("pageref", text), ("startedDateTime", .string(.moment)), ("time", .number(.count)),
                 ("request", request), ("response", response), ("cache", cache),
                 ("timings", timings), ("serverIPAddress", .string(.address)),
                 ("connection", text),
@@ -46,10 +50,10 @@ extension HARSchema {
     private static let request = Shape.object(
         Members(
             [
-                ("method", text), ("url", .string(.uri)), ("httpVersion", text),
-                ("cookies", .array(cookie)), ("headers", .array(pair)),
+                ("method", .string(.method)), ("url", .string(.uri)), ("httpVersion", words),
+                ("cookies", .array(cookie)), ("headers", .array(header)),
                 ("queryString", .array(pair)), ("postData", postData),
-                ("headersSize", .integer), ("bodySize", .integer),
+                ("headersSize", size), ("bodySize", size),
             ],
             needs: [
                 "method", "url", "httpVersion", "cookies", "headers", "queryString",
@@ -59,9 +63,9 @@ extension HARSchema {
     private static let response = Shape.object(
         Members(
             [
-                ("status", .integer), ("statusText", text), ("httpVersion", text),
-                ("cookies", .array(cookie)), ("headers", .array(pair)), ("content", content),
-                ("redirectURL", text), ("headersSize", .integer), ("bodySize", .integer),
+                ("status", .integer(.status)), ("statusText", words), ("httpVersion", words),
+                ("cookies", .array(cookie)), ("headers", .array(header)), ("content", content),
+                ("redirectURL", words), ("headersSize", size), ("bodySize", size),
             ],
             needs: [
                 "status", "statusText", "httpVersion", "cookies", "headers", "content",
@@ -76,6 +80,10 @@ extension HARSchema {
                 ("secure", .boolean),
             ], needs: ["name", "value"]))
 
+    private static let header = Shape.object(
+        Members(
+            [("name", .string(.fieldName)), ("value", words)], needs: ["name", "value"]))
+
     private static let pair = Shape.object(
         Members([("name", text), ("value", text)], needs: ["name", "value"]))
 
@@ -87,8 +95,8 @@ extension HARSchema {
     private static let content = Shape.object(
         Members(
             [
-                ("size", .integer), ("compression", .integer), ("mimeType", text), ("text", text),
-                ("encoding", text),
+                ("size", size), ("compression", .integer(.any)), ("mimeType", words),
+                ("text", text), ("encoding", .string(.encoding)),
             ], needs: ["size", "mimeType"]))
 
     private static let cache = Shape.loose(
@@ -98,13 +106,13 @@ extension HARSchema {
         Members(
             [
                 ("expires", .string(.looseMoment)), ("lastAccess", .string(.looseMoment)),
-                ("eTag", text), ("hitCount", .integer),
+                ("eTag", words), ("hitCount", .integer(.count)),
             ], needs: ["lastAccess", "eTag", "hitCount"]))
 
     private static let timings = Shape.loose(
         Members(
             [
-                ("dns", .number), ("connect", .number), ("blocked", .number), ("send", .number),
-                ("wait", .number), ("receive", .number), ("ssl", .number),
+                ("dns", time), ("connect", time), ("blocked", time), ("send", time),
+                ("wait", time), ("receive", time), ("ssl", time),
             ], needs: ["send", "wait", "receive"]))
 }

@@ -139,7 +139,7 @@ extension CaptureRecord {
         public var secured: Double?
         /// The first octet of the answer.
         public var firstByte: Double?
-        /// The last octet.
+        /// The last octet, or when it broke off.
         public var total: Double?
 
         public init() {}

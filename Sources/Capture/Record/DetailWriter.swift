@@ -50,6 +50,11 @@ struct DetailWriter {
         octets.append(contentsOf: (flag ? "true" : "false").utf8)
     }
 
+    mutating func null(_ name: StaticString) {
+        begin(name)
+        octets.append(contentsOf: "null".utf8)
+    }
+
     /// Gives what was written so far, and begins anew in the same place.
     mutating func take() -> [UInt8] {
         defer { octets.removeAll(keepingCapacity: true) }
@@ -71,7 +76,7 @@ struct DetailWriter {
 
     /// To three digits after the point; nothing that is not finite.
     mutating func put(milliseconds: Double?, _ name: StaticString) {
-        guard let milliseconds, milliseconds.isFinite, abs(milliseconds) < 1e12 else { return }
+        guard let milliseconds, DetailWriter.isWritten(milliseconds: milliseconds) else { return }
         let thousandths = Int64((milliseconds * 1_000).rounded())
         begin(name)
         if thousandths < 0 { octets.append(0x2D) }
@@ -83,6 +88,11 @@ struct DetailWriter {
         octets.append(0x30 + rest / 10)
         octets.append(0x30 + rest % 10)
         octets.append(0x30 + UInt8(size % 10))
+    }
+
+    /// Because: beyond it a double has no room for what stands behind the point.
+    static func isWritten(milliseconds: Double) -> Bool {
+        milliseconds.isFinite && abs(milliseconds) < 1e12
     }
 
     private mutating func begin(_ name: StaticString?) {

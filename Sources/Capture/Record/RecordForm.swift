@@ -64,10 +64,15 @@ enum RecordForm {
         }
     }
 
+    /// There is something to be said of it.
+    static func isWritten(_ body: CaptureRecord.Body) -> Bool {
+        body.totalOctets > 0 || body.omission != nil
+    }
+
     static func write(
         _ body: CaptureRecord.Body, _ name: StaticString, _ writer: inout DetailWriter
     ) {
-        guard body.totalOctets > 0 || body.omission != nil else { return }
+        guard isWritten(body) else { return }
         writer.object(name) { writer in
             writer.put("octets", body.totalOctets)
             writer.put("kept", body.keptOctets)

@@ -34,3 +34,17 @@ public struct CaptureRedaction: Sendable, Hashable {
     /// What stands in the place of what was taken out.
     public static let placeholder = "REDACTED"
 }
+
+// For what is shown to people, who see no more than a capture keeps
+extension CaptureRedaction {
+    /// A URL without its secrets.
+    package func shown(url: String) -> String { Redactor(self).url(url) }
+
+    /// Words without the secrets of the URLs in them.
+    package func shown(text: String) -> String { Redactor(self).text(text) }
+
+    /// The value of a field without its secrets.
+    package func shown(_ value: String, of field: String) -> String {
+        Redactor(self).value(of: field, value)
+    }
+}

@@ -13,6 +13,8 @@ final class ProxyServer {
     private var isListening = false
     /// When accepting is tried again after the system had no room.
     private var acceptsAgainAt: Monotonic?
+    /// When accepting was paused last.
+    private var pausedAt: Monotonic?
     private var stopsAt: Monotonic?
     private var sweepsAt = Monotonic.zero
 
@@ -137,12 +139,16 @@ extension ProxyServer {
         isListening = desk.poll.register(listener, token: ProxyServer.listenerToken)
     }
 
-    private func pauseAccepting(_ why: String, until moment: Monotonic?) {
+    private func pauseAccepting(_ why: String, until moment: Monotonic?, _ now: Monotonic) {
         guard isListening else { return }
         isListening = false
         epoll_ctl(desk.poll.descriptor, EPOLL_CTL_DEL, listener, nil)
         acceptsAgainAt = moment
-        desk.settings.observer?(.acceptingPaused(why))
+        // Without room each connection that ends lets one in, and is a pause of its own.
+        let isOfSameEpisode =
+            pausedAt.map { now < $0.adding(milliseconds: ProxyServer.episodeMilliseconds) } ?? false
+        pausedAt = now
+        if !isOfSameEpisode { desk.settings.observer?(.acceptingPaused(why)) }
     }
 
     private func resumeAccepting() {
@@ -155,7 +161,7 @@ extension ProxyServer {
         for _ in 0..<ProxyServer.acceptedAtOnce where listener >= 0 {
             guard connections.count < maximumConnections else {
                 return pauseAccepting(
-                    "\(maximumConnections) connections are open: more wait", until: nil)
+                    "\(maximumConnections) connections are open: more wait", until: nil, now)
             }
             let socket = httpdns_socket_accept(listener)
             guard socket >= 0 else { return notAccepted(httpdns_errno(), now) }
@@ -182,7 +188,7 @@ extension ProxyServer {
             // No descriptor or no memory is left: trying again at once would only spin.
             pauseAccepting(
                 systemWord(error),
-                until: now.adding(milliseconds: ProxyServer.acceptPauseMilliseconds))
+                until: now.adding(milliseconds: ProxyServer.acceptPauseMilliseconds), now)
         }
     }
 
@@ -191,4 +197,8 @@ extension ProxyServer {
     /// Because: descriptors come back when a connection ends, which resumes it at once; this is for
     /// those of the rest of the process.
     private static let acceptPauseMilliseconds: Int64 = 200
+    /// How long accepting must have gone on without a pause before the next one is told.
+    ///
+    /// Because: one line a minute is read, one for each connection floods a log.
+    private static let episodeMilliseconds: Int64 = 60_000
 }

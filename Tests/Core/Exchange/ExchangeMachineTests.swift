@@ -58,6 +58,21 @@ import Testing
         #expect(end.failure?.cause == .connectionLost("short", hadResponse: true))
     }
 
+    @Test func `what was seen of a transfer that broke off is in the report`() throws {
+        var trace = try Trace.receiving()
+        var facts = TransferFacts()
+        facts.firstByteMilliseconds = 2
+        facts.totalMilliseconds = 3
+        facts.sentOctets = 100
+        facts.receivedOctets = 70
+        trace.machine.brokeOff(facts)
+        let end = trace.machine.finished(
+            .failure(.connectionLost("short", hadResponse: true)), remote: nil, now: .at(4))
+        let timings = try #require(end.failure?.report.hops.last?.timings)
+        #expect(timings.firstByte == 2 && timings.total == 3)
+        #expect(timings.sentOctets == 100 && timings.receivedOctets == 70)
+    }
+
     @Test func `nothing overtakes the head while it is handed over`() throws {
         var trace = try Trace.connecting()
         _ = trace.machine.received(try trace.response(200))

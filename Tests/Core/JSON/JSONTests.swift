@@ -23,6 +23,49 @@ import Testing
 
     @Test(
         arguments: [
+            (#"{"log":{"a":1,"entries":[1,{"x":[2]},"y"],"b":2}}"#, 3),
+            (#"{"a":[7],"log":{"entries":[]}}"#, 0), (#"{"log":{"entries":{"0":[1]}}}"#, 0),
+            (#"{"log":[1],"x":{"entries":[1]}}"#, 0), ("[1]", 0), ("7", 0),
+            (#"{"log":{"entries":[1]},"log":{"entries":[2,3]}}"#, 1),
+            (#"{"log":{"entries":7,"entries":[2,3]}}"#, 0),
+            (#"{"log":{"entries":[[1],[2]],"entries":[3]}}"#, 2),
+        ] as [(String, Int)])
+    func `elements that are handed over are those of the value, and the rest is the rest`(
+        text: String, count: Int
+    ) throws {
+        let octets = Array(text.utf8)
+        var (elements, ends): ([JSONValue], [Int]) = ([], [])
+        let rest = try JSONValue.parse(
+            octets, maximumOctets: 1_000, handingOver: ["log", "entries"]
+        ) { element, end in
+            elements.append(element)
+            ends.append(end)
+        }
+        #expect(elements.count == count && ends == ends.sorted())
+        #expect(ends.allSatisfy { $0 > 0 && $0 < octets.count })
+        var whole = try JSONValue.parse(octets)
+        #expect(count == 0 || whole["log"]?["entries"]?.array == elements)
+        if count > 0, var object = whole.object, var log = object["log"]?.object {
+            log["entries"] = []
+            object["log"] = .object(log)
+            whole = .object(object)
+        }
+        #expect(rest == whole)
+    }
+
+    @Test(arguments: [
+        #"{"log":{"entries":[1,"#, #"{"log":{"entries":[1}}"#, #"{"log":{"entries":[1]}"#,
+    ])
+    func `a text that breaks off behind elements is refused all the same`(text: String) {
+        #expect(throws: JSONError.self) {
+            _ = try JSONValue.parse(
+                Array(text.utf8), maximumOctets: 1_000, handingOver: ["log", "entries"]
+            ) { _, _ in }
+        }
+    }
+
+    @Test(
+        arguments: [
             (#"{"b":1,"a":2,"b":3}"#, "octet 13"), (#"[{"a":{"a":1,"\u0061":2}}]"#, "octet 13"),
             (#"{"a":1,"b":{"a":2}}"#, nil), (#"[{"a":1},{"a":1}]"#, nil),
         ] as [(String, String?)])

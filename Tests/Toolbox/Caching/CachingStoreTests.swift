@@ -71,20 +71,10 @@ import Testing
         let place = directory.path + "/cache"
         var finished = 0
         for attempt in 0..<12 {
-            let writer = try ChildProcess(
-                TestChild.path, ["responses", place, String(finished + 1)])
-            finished = try await offPool { [finished] in
-                var last = finished
-                // Some are killed before, some after their first rounds, and in the middle of one.
-                for _ in 0..<(attempt % 3) {
-                    last = writer.readLine().flatMap { Int($0) } ?? last
-                }
-                writer.awaitOutput(atMostMilliseconds: Int32(attempt * 13 % 47))
-                kill(writer.identifier, SIGKILL)
-                while let line = writer.readLine() { last = Int(line) ?? last }
-                #expect(writer.awaitEnd() == 128 + SIGKILL)
-                return last
-            }
+            let end = try await KilledChild.run(
+                "responses", place, after: finished, attempt: attempt)
+            #expect(end.wasKilled)
+            finished = end.round
             let kept = Kept(place)
             var files = 0
             for number in 0..<30 {
@@ -108,21 +98,12 @@ import Testing
     @Test func `two processes may keep responses in one directory`() async throws {
         let directory = try TemporaryDirectory()
         let place = directory.path + "/cache"
-        let writers = try [1, 1_000].map {
-            try ChildProcess(TestChild.path, ["responses", place, String($0)])
-        }
-        let kept = Kept(place)
-        for turn in 0..<60 {
-            let number = turn % 30
-            guard let body = try await kept.read(number) else { continue }
-            #expect(ProvenBody.round(of: body, number: number) != nil)
-        }
-        let complaints = try await offPool {
-            for writer in writers { for _ in 0..<4 { #expect(writer.readLine() != nil) } }
-            for writer in writers { kill(writer.identifier, SIGKILL) }
-            return writers.map { writer in
-                writer.awaitEnd()
-                return writer.readErrors()
+        let complaints = try await KilledChild.pair("responses", place, rounds: 4) {
+            let kept = Kept(place)
+            for turn in 0..<60 {
+                let number = turn % 30
+                guard let body = try await kept.read(number) else { continue }
+                #expect(ProvenBody.round(of: body, number: number) != nil)
             }
         }
         #expect(complaints == ["", ""])
@@ -260,25 +241,12 @@ import Testing
         #expect(await after.store.contents()?.responses == 1)
     }
 
-    private static func mayMount() async -> Bool {
-        let tried = try? await run("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"])
-        return tried?.status == 0
-    }
-
-    @Test(.enabled("a small disk needs rights that are not there") { await mayMount() })
+    @Test(.enabled("a small disk needs rights that are not there") { await KilledChild.mayMount() })
     func `a disk that is full is said once, and nobody waits for it`() async throws {
         let directory = try TemporaryDirectory()
-        let script =
-            "mount -t tmpfs -o size=2m none \"$1\" && exec \"$2\" responses \"$1/cache\" 1"
-        let writer = try ChildProcess(
-            "unshare", ["-m", "sh", "-c", script, "sh", directory.path, TestChild.path])
-        let complaints = try await offPool {
-            for _ in 0..<6 { #expect(writer.readLine() != nil) }
-            kill(writer.identifier, SIGKILL)
-            while writer.readLine() != nil {}
-            #expect(writer.awaitEnd() == 128 + SIGKILL)
-            return writer.readErrors().split(separator: "\n")
-        }
+        let (end, complaints) = try await KilledChild.onSmallDisk(
+            "responses", "cache", size: "2m", in: directory, upTo: 6)
+        #expect(end.round == 6 && end.wasKilled)
         #expect(!complaints.isEmpty)
         #expect(complaints.allSatisfy { $0.contains("cannot be used for now") })
     }

@@ -246,18 +246,9 @@ import Testing
     {
         var rounds = 0
         for attempt in 0..<12 {
-            let writer = try ChildProcess(TestChild.path, ["capture", path, String(rounds + 1)])
-            rounds = try await offPool { [rounds] in
-                var last = rounds
-                for _ in 0..<(attempt % 4) {
-                    last = writer.readLine().flatMap { Int($0) } ?? last
-                }
-                writer.awaitOutput(atMostMilliseconds: Int32(attempt * 7 % 23))
-                kill(writer.identifier, SIGKILL)
-                while let line = writer.readLine() { last = Int(line) ?? last }
-                #expect(writer.awaitEnd() == 128 + SIGKILL)
-                return last
-            }
+            let end = try await KilledChild.run("capture", path, after: rounds, attempt: attempt)
+            #expect(end.wasKilled)
+            rounds = end.round
             guard rounds > 0 else { continue }
             let found = try read()
             let flushed = found.filter { $0.rule == "\(rounds)" }

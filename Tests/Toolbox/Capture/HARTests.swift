@@ -192,6 +192,75 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("request", "method", #""GE\u0000T""#), ("request", "method", #""A B""#),
+        ("request", "method", #""""#), ("request", "url", #""https://a.test/\u0007""#),
+        ("request", "url", #""https://a.test/\u007f""#), ("request", "httpVersion", #""H\u001b""#),
+        ("request", "bodySize", "-2"), ("request", "headersSize", "-7"),
+        ("response", "status", "-1"), ("response", "status", "99"), ("response", "status", "600"),
+        ("response", "status", "999"), ("response", "statusText", #""a\u0000""#),
+        ("content", "size", "-5"), ("content", "encoding", #""rot13""#),
+        ("entry", "time", "-1"), ("entry", "time", "-0.5"), ("timings", "wait", "-3"),
+        ("timings", "dns", "-0.5"), ("pageTimings", "onLoad", "-2"),
+        ("entry", "startedDateTime", #""2027-02-30T12:00:00Z""#),
+        ("entry", "startedDateTime", #""2027-04-31T12:00:00Z""#),
+        ("entry", "startedDateTime", #""2027-02-29T12:00:00Z""#),
+        ("entry", "startedDateTime", #""2027-01-31T12:00:00+24:00""#),
+        ("entry", "startedDateTime", #""2027-01-31T12:00:00+01:60""#),
+        ("cookie", "expires", #""2026-02-29T00:00:00Z""#), ("log", "version", #""7""#),
+        ("header", "name", #""a b""#), ("header", "name", #""""#),
+        ("header", "value", #""a\rb""#), ("header", "value", #""a\u0000""#),
+        ("afterRequest", "hitCount", "-1"),
+    ])
+    func `what the schema leaves open and HAR does not, the strict check finds`(
+        part: String, member: String, text: String
+    ) throws {
+        let value = try JSONValue.parse("{\"\(member)\":\(text)}")
+        let strict = try #require(HARSchema.faults(in: value, as: part, most: 50, isStrict: true))
+        #expect(strict.contains { $0.place == member }, "\(strict)")
+        let schema = try #require(HARSchema.faults(in: value, as: part, most: 50))
+        #expect(!schema.contains { $0.place == member }, "\(schema)")
+    }
+
+    @Test(arguments: [
+        ("request", "method", #""M-SEARCH""#), ("request", "url", #""https://a.test/ü""#),
+        ("response", "status", "0"), ("response", "status", "599"), ("timings", "wait", "-1"),
+        ("entry", "startedDateTime", #""2028-02-29T23:59:60.5-07:00""#),
+        ("header", "name", #"":authority""#), ("header", "value", #""a=1\nb=2\t""#),
+        ("log", "version", #""1.1""#), ("content", "encoding", #""base64""#),
+    ])
+    func `what browsers write and means something is allowed`(
+        part: String, member: String, text: String
+    ) throws {
+        let value = try JSONValue.parse("{\"\(member)\":\(text)}")
+        let strict = try #require(HARSchema.faults(in: value, as: part, most: 50, isStrict: true))
+        #expect(!strict.contains { $0.place == member }, "\(strict)")
+    }
+
+    @Test func `faults of entries are named by their number, and stop at some time`() throws {
+        let entry = "{\"time\":-1,\"request\":{\"url\":\"https://a.test/\"}}"
+        let text =
+            "{\"log\":{\"entries\":["
+            + Array(repeating: entry, count: 40)
+            .joined(separator: ",") + "]}}"
+        let reader = try HARReader(Array(text.utf8))
+        #expect(reader.records.count == 40 && reader.faults.count == HARReader.mostFaults)
+        #expect(reader.faults.contains("log: the member \"version\" is missing"))
+        #expect(reader.faults.contains { $0.hasPrefix("log.entries[1].time: -1 is not 0 or more") })
+    }
+
+    @Test func `reading says how far it is`() throws {
+        let directory = try TemporaryDirectory()
+        let records = (0..<50).map { CaptureRecord.sample("/\($0)") }
+        let path = try directory.write(
+            "x.har", String(decoding: HARWriter.file(records), as: UTF8.self))
+        var shares: [Double] = []
+        let reader = try HARReader(file: path) { shares.append($0) }
+        #expect(reader.records.count == 50 && shares.count == 50)
+        #expect(shares == shares.sorted() && shares.allSatisfy { $0 > 0 && $0 <= 1 })
+        #expect((shares.last ?? 0) > 0.9)
+    }
+
     @Test func `a part that nobody knows is no part`() {
         #expect(HARSchema.faults(in: [:], as: "nothing") == nil)
     }

@@ -99,6 +99,21 @@ import Testing
         #expect(await capture.all.count == 1)
     }
 
+    @Test func `a rule that passes a request is named in its record`() async throws {
+        let capture = lab.ring()
+        let rules: LiveRules = [
+            RequestRule("marks", .any, try .setHeaders(["X-A": "1"])),
+            RequestRule("theirs", try .path("/theirs"), .pass(because: "not ours")),
+        ]
+        let session = try lab.httpdns(capture).session(configuration: .ephemeral, rules: rules)
+        let dead = try closedPort(address: LabAddress.ipv4)
+        let url = try #require(URL(string: "http://localhost:\(dead)/theirs"))
+        await #expect(throws: (any Error).self) { try await load(session, url) }
+        let record = try #require(await capture.all.first)
+        #expect(record.kind == .passed && record.reason == "not ours")
+        #expect(record.rule == "marks, theirs" && record.hops[0].rules == ["marks", "theirs"])
+    }
+
     @Test func `an upload is seen whole, whatever becomes of it`() async throws {
         let origin = try lab.origin { .text("\($0.body.count)") }
         defer { origin.stop() }

@@ -42,6 +42,23 @@ import Testing
             "\(result.outputText)")
     }
 
+    @Test func `with a token the variables for a shell get programs in`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.write("token", "s3cret/ä@:'$(x)\n")
+        chmod(file, 0o600)
+        let served = try await RunningProxy(["--token-file", file])
+        let script =
+            "eval \"$($1 proxy --print-env --listen $2 --token-file $3)\"; "
+            + "no_proxy= NO_PROXY= curl -s -o /dev/null -w '%{http_code}' http://a.example.test/; "
+            + "$1 proxy --print-env --listen $2 | tail -1"
+        let result = try await run(
+            "sh", ["-c", script, "sh", ProxyTool.path, String(served.url.dropFirst(7)), file],
+            environment: ProxyTool.quiet)
+        #expect(result.outputText == "502export NO_PROXY=localhost,127.0.0.1,::1\n")
+        let (status, lines, errors) = try await served.end(SIGTERM)
+        #expect(status == 130 && !(lines.joined() + errors).contains("s3cret"))
+    }
+
     @Test func `a token in a file is read only where nobody else can`() async throws {
         let directory = try TemporaryDirectory()
         let file = try directory.write("token", "s3cret\n")

@@ -1,7 +1,9 @@
 import HTTPDNS
-import HTTPDNSForwardProxy
 import HTTPDNSNames
+import HTTPDNSPlatform
 import Testing
+
+@testable import HTTPDNSForwardProxy
 
 @Suite struct ProxySettingsTests {
     private func fault(
@@ -34,6 +36,28 @@ import Testing
         #expect(try fault { $0.token = Secret("") } == .badToken)
         #expect(try fault { $0.token = Secret("a\nb") } == .badToken)
         #expect(try fault { $0.address = try IPAddress("::1") } == nil)
+    }
+
+    @Test(arguments: [
+        (1_024, 464), (65_536, 32_720), (192, 48), (64, 16), (8, 2), (1, 1), (0, 1),
+    ])
+    func `as many clients are served as there are descriptors for`(limit: Int, clients: Int) {
+        let count = ForwardProxy.connections(withDescriptors: limit)
+        #expect(count == clients)
+        #expect(2 * count <= max(limit, 2))
+    }
+
+    @Test func `a proxy says how many clients it has at once`() throws {
+        var configuration = HTTPDNSConfiguration()
+        configuration.resolvers = []
+        var settings = ForwardProxyConfiguration()
+        let usual = try ForwardProxy(try HTTPDNS(configuration), settings)
+        #expect(
+            usual.maximumConnections == ForwardProxy.connections(withDescriptors: descriptorLimit())
+        )
+        settings.limits.connections = 7
+        let few = try ForwardProxy(try HTTPDNS(configuration), settings)
+        #expect(few.maximumConnections == 7)
     }
 
     @Test func `a port that is taken is said to be`() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPDNSCLI
+import HTTPDNSJSON
 import HTTPDNSPinLab
 import TestSupport
 import Testing
@@ -54,6 +55,31 @@ import Testing
             json.outputText.contains(
                 "\"decision\":{\"verdict\":\"stub\",\"rules\":[\"key\",\"user\"]"))
         #expect(json.outputText.contains("\"outcome\":\"not_reached\""))
+    }
+
+    @Test func `fetch says which rules acted, and what they did`() async throws {
+        let url = "http://shop.example.test:1"
+        let stubbed = try await httpdns("fetch", url + "/user", "--rules", file, "--json")
+        let object = try JSONValue.parse(stubbed.outputText)
+        #expect(stubbed.status == 0 && object["status"]?.integer == 200)
+        #expect(
+            object["rules"]
+                == (try JSONValue.parse(
+                    #"[{"url":"\#(url)/user","name":"key","actions":["setHeaders"]},"#
+                        + #"{"url":"\#(url)/user","name":"user","actions":["stub"]}]"#)))
+        let blocked = try await httpdns("fetch", url + "/x", "--rules", file, "--json", "--verbose")
+        let rules = try JSONValue.parse(blocked.outputText)["rules"]?.array ?? []
+        #expect(blocked.status == 1 && rules.map { $0["name"]?.string } == ["key", "rest"])
+        #expect(blocked.errorText.contains("rest: block"), "\(blocked.errorText)")
+        let passing = try directory.write(
+            "pass.json",
+            #"{"version":1,"rules":[{"name":"theirs","then":{"pass":"why"}}]}"#)
+        let passed = try await httpdns(
+            "fetch", "http://127.0.0.1:\(closedPort(address: LabAddress.ipv4))/", "--rules",
+            passing,
+            "--json")
+        let acted = try JSONValue.parse(passed.outputText)["rules"]?.array ?? []
+        #expect(passed.status == 9 && acted.first?["actions"] == ["pass"])
     }
 
     @Test func `a file that is wrong is named by line and member, with exit code 2`() async throws {

@@ -3,7 +3,7 @@ import HTTPDNSURLSession
 import Recipes
 import Testing
 
-/// The blocks of docs/recipes.md are those that are compiled.
+/// The blocks of docs/recipes.md, and of docs/proxy.md, are those that are compiled.
 @Suite struct RecipeTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../..")
@@ -22,28 +22,37 @@ import Testing
             for piece in pieces.dropFirst() {
                 var lines = piece.components(separatedBy: "\n")
                 let name = lines.removeFirst()
-                let end = try #require(
-                    lines.firstIndex { $0.trimmingCharacters(in: .whitespaces) == "// end" })
                 #expect(regions[name] == nil, "two regions \(name)")
-                regions[name] = lines[..<end].map { line in
-                    #expect(line.isEmpty || line.hasPrefix("    "), "\(name): \(line)")
-                    return String(line.dropFirst(4))
-                }.joined(separator: "\n")
+                regions[name] = try block(lines, upTo: "// end")
             }
         }
         return regions
     }
 
-    /// The blocks of the document, by the name that stands in the comment before each.
+    /// The lines before the mark, without the indentation of the first.
+    private static func block(_ lines: [String], upTo mark: String) throws -> String {
+        let end = try #require(
+            lines.firstIndex { $0.trimmingCharacters(in: .whitespaces) == mark })
+        let indentation = (lines.first ?? "").prefix { $0 == " " }
+        return lines[..<end].map { line in
+            #expect(line.isEmpty || line.hasPrefix(indentation), "\(line)")
+            return String(line.dropFirst(indentation.count))
+        }.joined(separator: "\n")
+    }
+
+    /// The blocks of the documents, by the name that stands in the comment before each.
     private static func shown() throws -> [String: String] {
         var blocks: [String: String] = [:]
-        let document = try text("docs/recipes.md")
-        for piece in document.components(separatedBy: "<!-- recipe: ").dropFirst() {
-            let name = piece.components(separatedBy: " -->").first ?? ""
-            let block = piece.components(separatedBy: "```swift\n").dropFirst().first ?? ""
-            blocks[name] = block.components(separatedBy: "\n```").first
+        var count = 0
+        for path in ["docs/recipes.md", "docs/proxy.md"] {
+            let document = try text(path)
+            for piece in document.components(separatedBy: "<!-- recipe: ").dropFirst() {
+                let name = piece.components(separatedBy: " -->").first ?? ""
+                let code = piece.components(separatedBy: "```swift\n").dropFirst().first ?? ""
+                blocks[name] = try block(code.components(separatedBy: "\n"), upTo: "```")
+            }
+            count += document.components(separatedBy: "```swift\n").count - 1
         }
-        let count = document.components(separatedBy: "```swift\n").count - 1
         #expect(blocks.count == count, "a block without a name, or two of one name")
         return blocks
     }
