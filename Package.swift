@@ -68,6 +68,7 @@ let c: [Target] = [
 // Layer 1: cores. No I/O, no clock, no lock, no C, no Foundation.
 let cores: [Target] = [
     module("Names"),
+    module("Redaction"),
     module("Wire", ["Names"]),
     module("Lookup", ["Names", "Wire"]),
     module("Trust", ["Names"]),
@@ -142,8 +143,8 @@ let drivers: [Target] = [
     module(
         "Capture",
         [
-            "Names", "Wire", "Lookup", "Trust", "Exchange", "Rules", "Platform", "JSON", "Store",
-            "Transport", "Client",
+            "Names", "Redaction", "Wire", "Lookup", "Trust", "Exchange", "Rules", "Platform",
+            "JSON", "Store", "Transport", "Client",
         ]),
     module(
         "Interception",
@@ -155,7 +156,7 @@ let drivers: [Target] = [
     module(
         "Evidence",
         [
-            "Names", "Wire", "Lookup", "Trust", "Exchange", "Diagnosis", "Platform",
+            "Names", "Redaction", "Wire", "Lookup", "Trust", "Exchange", "Diagnosis", "Platform",
             "PublicSuffix", "OpenSSLTrust", "Digest", "Transport", "Datagram", "System", "Static",
         ]),
 ]
@@ -190,8 +191,9 @@ let commands: [Target] = [
     module(
         "CLI",
         [
-            "", "PinLab", "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON",
-            "IDNA", "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH",
+            "", "PinLab", "Names", "Redaction", "Wire", "Lookup", "Trust", "Exchange", "Platform",
+            "JSON", "IDNA", "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram",
+            "DoH",
             "Vendor", "System",
             "Static", "Profiles", "Resolution", "Client", "Store", "Caching", "Capture",
             "Rules", "RuleFile", "Diagnosis", "Evidence", "ForwardProxy",

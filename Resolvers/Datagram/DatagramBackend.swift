@@ -109,6 +109,17 @@ public struct DatagramBackend: ResolverBackend {
     public static let defaultFirstTryMilliseconds: Int64 = 1_000
 }
 
+extension DatagramBackend: TellingBackend {
+    package func ask(
+        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
+    ) async throws(QueryFailure) -> Testimony {
+        try await engine.run(
+            DatagramQuery(question: question, plan: plan, deadline: deadline), plan: plan,
+            watch: watch, observer: observer
+        ).get()
+    }
+}
+
 extension DatagramBackend: DirectBackend {
     package func start(
         _ question: Question, deadline: Monotonic,

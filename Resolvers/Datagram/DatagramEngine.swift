@@ -38,12 +38,15 @@ public final class DatagramEngine: Sendable {
 
     /// Runs one question to its end on the engine's thread. Cancelling the task settles it at once.
     func run(
-        _ query: DatagramQuery, plan: DatagramPlan, watch: EvidenceWatch?
+        _ query: DatagramQuery, plan: DatagramPlan, watch: EvidenceWatch?,
+        observer: ReplyObserver? = nil
     ) async -> Result<Testimony, QueryFailure> {
         let id = mailbox.withLock { $0.nextID() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let question = DatagramQuestion(id: id, query: query, plan: plan, watch: watch) {
+                let question = DatagramQuestion(
+                    id: id, query: query, plan: plan, watch: watch, observer: observer
+                ) {
                     continuation.resume(returning: $0)
                 }
                 if let refusal = post(.ask(question)) { question.deliver(.failure(refusal)) }

@@ -134,6 +134,9 @@ extension DatagramLoop {
 
     private mutating func reportEnded() {
         while let one = ended.popLast() {
+            if let observer = one.owner.question.observer, case .message(let bytes) = one.ending {
+                observer(ReceivedReply(RawReply(.dnsMessage, bytes)))
+            }
             step(one.owner.question.id) { query, now in
                 switch one.ending {
                 case .message(let bytes):
@@ -353,6 +356,7 @@ extension DatagramLoop {
         let token = pool.token(slot)
         errand.owner.tokens.removeAll { $0 == token }
         errands[slot.index] = nil
+        question.observer?(ReceivedReply(RawReply(.dnsMessage, octets)))
         let settled = step(question.id) { query, now in
             query.replied(errand.attempt, octets, sends: 1, now: now)
         }

@@ -19,17 +19,21 @@ final class DatagramQuestion: Sendable {
     let plan: DatagramPlan
     /// Wanted: what else comes in answer, after the first.
     let watch: EvidenceWatch?
+    /// Sees each message that answers it; called on the engine's thread.
+    let observer: ReplyObserver?
     /// Called once, on the engine's thread or the caller's; must return at once.
     let deliver: @Sendable (Result<Testimony, QueryFailure>) -> Void
 
     init(
         id: ID, query: DatagramQuery, plan: DatagramPlan, watch: EvidenceWatch?,
+        observer: ReplyObserver? = nil,
         deliver: @escaping @Sendable (Result<Testimony, QueryFailure>) -> Void
     ) {
         self.id = id
         self.query = query
         self.plan = plan
         self.watch = watch
+        self.observer = observer
         self.deliver = deliver
     }
 }

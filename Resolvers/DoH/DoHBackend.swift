@@ -11,7 +11,7 @@ package import HTTPDNSWire
 ///
 /// Which of the two a server wants is learnt from its handshake, and kept once it has answered so. The
 /// other way asks for the same proof: a peer that is not trusted is asked in neither. Source: RFC 8484.
-package struct DoHBackend: ResolverBackend {
+package struct DoHBackend: TellingBackend {
     package let label: String
     private let messages: DoHMessages
     private let service: HTTPService
@@ -73,16 +73,31 @@ package struct DoHBackend: ResolverBackend {
     package func ask(
         _ question: Question, deadline: Monotonic
     ) async throws(QueryFailure) -> Testimony {
+        try await asked(question, deadline, telling: nil)
+    }
+
+    package func ask(
+        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
+    ) async throws(QueryFailure) -> Testimony {
+        try await asked(question, deadline, telling: observer)
+    }
+
+    private func asked(
+        _ question: Question, _ deadline: Monotonic, telling observer: ReplyObserver?
+    ) async throws(QueryFailure) -> Testimony {
         guard hasHTTP2.withLock({ $0 }) else {
-            return try await askOverTransport(question, deadline: deadline)
+            return try await askOverTransport(question, deadline, telling: observer)
         }
         let payload = try messages.payload(for: question)
-        switch await client.exchange(payload, deadline: deadline) {
+        switch await client.exchange(
+            payload, deadline: deadline, keepsDate: observer != nil)
+        {
         case .success(let reply):
+            observer?(DoHMessages.received(reply))
             return try messages.testimony(from: reply, for: question, resolver: label)
         case .failure(.query(let failure)): throw failure
         case .failure(.speaksNoHTTP2):
-            let testimony = try await askOverTransport(question, deadline: deadline)
+            let testimony = try await askOverTransport(question, deadline, telling: observer)
             // Not before a proven peer has answered this way: an alert can be forged on the way.
             hasHTTP2.withLock { $0 = false }
             return testimony
@@ -98,11 +113,12 @@ package struct DoHBackend: ResolverBackend {
     }
 
     private func askOverTransport(
-        _ question: Question, deadline: Monotonic
+        _ question: Question, _ deadline: Monotonic, telling observer: ReplyObserver? = nil
     ) async throws(QueryFailure) -> Testimony {
         let response = try await service.response(
             to: try messages.call(for: question), over: transport,
             maximumBodyOctets: Message.maximumOctets, deadline: deadline)
+        observer?(DoHMessages.received(response))
         let source = Testimony.Source(
             resolver: label, transport: .https, server: response.facts.remote?.description)
         return try messages.testimony(from: response, for: question, source: source)
@@ -157,7 +173,7 @@ extension DoHBackend: DirectBackend {
     ) {
         let isWanted = asking.start {
             do throws(QueryFailure) {
-                let testimony = try await askOverTransport(question, deadline: deadline)
+                let testimony = try await askOverTransport(question, deadline)
                 // As above: not before a proven peer has answered this way.
                 hasHTTP2.withLock { $0 = false }
                 completion(.success(testimony))

@@ -111,6 +111,28 @@ package struct DoHMessages: Sendable, Hashable {
                 resolver: resolver, transport: .https, server: reply.server, tries: reply.tries))
     }
 
+    /// What came, for who wants to see it: a DNS message by its media type, else any body.
+    static func received(_ reply: StreamReply) -> ReceivedReply {
+        received(reply.octets, reply.contentType, date: reply.date, age: reply.age)
+    }
+
+    /// The same over libcurl.
+    static func received(_ response: CollectedResponse) -> ReceivedReply {
+        let fields = response.head.fields
+        return received(
+            response.body, fields.first("Content-Type"), date: fields.first("Date"),
+            age: fields.first("Age"))
+    }
+
+    private static func received(
+        _ body: [UInt8], _ contentType: String?, date: String?, age: String?
+    ) -> ReceivedReply {
+        let told = ToldTime(date: date.flatMap { CookieDate.parse($0) }, age: age)
+        return ReceivedReply(
+            RawReply(isDNS(contentType) ? .dnsMessage : .body, body),
+            times: told.map { [$0] } ?? [])
+    }
+
     /// The parts of an HTTP response that decide.
     private struct Response {
         let status: Int

@@ -8,7 +8,7 @@ package import HTTPDNSWire
 ///
 /// Source: RFC 7858; strict privacy only (RFC 8310 §5): a server that does not prove itself gets no
 /// question.
-package struct DoTBackend: ResolverBackend {
+package struct DoTBackend: TellingBackend {
     package let label: String
     package let isLocal: Bool
     private let client: StreamClient
@@ -44,9 +44,22 @@ package struct DoTBackend: ResolverBackend {
     package func ask(
         _ question: Question, deadline: Monotonic
     ) async throws(QueryFailure) -> Testimony {
+        try await asked(question, deadline, telling: nil)
+    }
+
+    package func ask(
+        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
+    ) async throws(QueryFailure) -> Testimony {
+        try await asked(question, deadline, telling: observer)
+    }
+
+    private func asked(
+        _ question: Question, _ deadline: Monotonic, telling observer: ReplyObserver?
+    ) async throws(QueryFailure) -> Testimony {
         let query = try DoTMessages.query(question)
         switch await client.exchange(query, deadline: deadline) {
         case .success(let reply):
+            observer?(ReceivedReply(RawReply(.dnsMessage, reply.octets)))
             return try DoTMessages.testimony(from: reply, for: question, resolver: label)
         case .failure(.query(let failure)): throw failure
         case .failure(.speaksNoHTTP2): throw .unexpected("DoTBackend: HTTP/2 was not asked for")

@@ -26,6 +26,8 @@ package struct AliyunV2Codec: AddressCodec {
         }
     }
 
+    package var encryptsAnswers: Bool { mode != .plain }
+
     private let base: String
     private let account: String
     private let signingKey: SigningKey?

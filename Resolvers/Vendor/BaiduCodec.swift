@@ -116,11 +116,16 @@ package struct BaiduCodec: AddressCodec {
 
     package func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy {
         guard case .rejected(let code) = failure else { return Remedy.usual(for: failure) }
-        guard code == "SignatureExpired", let response,
-            let seconds = (try? JSONValue.parse(response.body))?["timestamp"]?.integer,
-            Self.plausibleSeconds.contains(seconds)
+        guard code == "SignatureExpired", let response, let time = serviceTime(in: response)
         else { return .none }
-        return .correctClock(WallTime(secondsSince1970: seconds))
+        return .correctClock(time)
+    }
+
+    package func serviceTime(in response: HTTPDNSResponse) -> WallTime? {
+        guard let seconds = (try? JSONValue.parse(response.body))?["timestamp"]?.integer,
+            Self.plausibleSeconds.contains(seconds)
+        else { return nil }
+        return WallTime(secondsSince1970: seconds)
     }
 
     /// Ten digits, which is what the service takes. Because: 2001 to 2286.

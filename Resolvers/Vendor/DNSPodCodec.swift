@@ -113,6 +113,8 @@ package struct DNSPodCodec: HTTPDNSCodec {
             ? .none : Batching(maximumNames: 8, joinsFamilies: true)
     }
 
+    package var encryptsAnswers: Bool { encryption != nil }
+
     /// How far ahead the names are dated. Source: the vendor's iOS SDK 1.12.0.
     static let dateLifetimeSeconds: Int64 = 600
 

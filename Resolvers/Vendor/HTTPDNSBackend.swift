@@ -10,7 +10,7 @@ package import HTTPDNSWire
 /// What the protocol lets go together goes in one request: A and AAAA of a name always, several names
 /// where that is switched on. A request that fails for a fault of the server goes to the next one,
 /// within the same deadline.
-package struct HTTPDNSBackend: ResolverBackend {
+package struct HTTPDNSBackend: TellingBackend {
     package let label: String
     private let codec: any HTTPDNSCodec
     private let exchange: ServiceExchange
@@ -88,7 +88,23 @@ package struct HTTPDNSBackend: ResolverBackend {
             throw .unsupportedType(question.type)
         }
         if let gatherer { return try await gatherer.ask(question, deadline: deadline) }
-        let outcomes = await exchange.ask([question], deadline: deadline)
+        return try await alone(question, deadline, telling: nil)
+    }
+
+    /// Nothing is gathered: what is told is the answer to this question.
+    package func ask(
+        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
+    ) async throws(QueryFailure) -> Testimony {
+        if let types = codec.supportedTypes, !types.contains(question.type) {
+            throw .unsupportedType(question.type)
+        }
+        return try await alone(question, deadline, telling: observer)
+    }
+
+    private func alone(
+        _ question: Question, _ deadline: Monotonic, telling observer: ReplyObserver?
+    ) async throws(QueryFailure) -> Testimony {
+        let outcomes = await exchange.ask([question], deadline: deadline, telling: observer)
         guard let outcome = outcomes.first else {
             throw .unexpected("HTTPDNSBackend: a question without an outcome")
         }

@@ -48,6 +48,12 @@ package protocol HTTPDNSCodec: Sendable {
     /// - Parameter response: nil when none came.
     func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy
 
+    /// True when the answers of this account are encrypted within the body.
+    var encryptsAnswers: Bool { get }
+
+    /// What time the service says it is; nil where it does not.
+    func serviceTime(in response: HTTPDNSResponse) -> WallTime?
+
     /// True when a body is of the protocol's form, whatever it says. Where one that cannot be used is so
     /// all the same, what is wrong is what the service knows of that name, and not its server.
     func isLegible(_ response: HTTPDNSResponse) -> Bool
@@ -111,6 +117,10 @@ extension HTTPDNSCodec {
     package func remedy(for failure: QueryFailure, in response: HTTPDNSResponse?) -> Remedy {
         Remedy.usual(for: failure)
     }
+
+    package var encryptsAnswers: Bool { false }
+
+    package func serviceTime(in response: HTTPDNSResponse) -> WallTime? { nil }
 
     package func isLegible(_ response: HTTPDNSResponse) -> Bool {
         (try? JSONValue.parse(response.body)) != nil

@@ -3,7 +3,7 @@ package import HTTPDNSNames
 package import HTTPDNSWire
 
 /// Any back-end, held to a limit of questions.
-package struct QuotaBackend: ResolverBackend {
+package struct QuotaBackend: TellingBackend {
     private let backend: any ResolverBackend
     private let quota: QuotaGuard
 
@@ -24,5 +24,12 @@ package struct QuotaBackend: ResolverBackend {
     ) async throws(QueryFailure) -> Testimony {
         try quota.take()
         return try await backend.ask(question, deadline: deadline)
+    }
+
+    package func ask(
+        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
+    ) async throws(QueryFailure) -> Testimony {
+        try quota.take()
+        return try await backend.askTelling(question, deadline: deadline, observer)
     }
 }

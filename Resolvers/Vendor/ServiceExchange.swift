@@ -59,8 +59,10 @@ final class ServiceExchange: Sendable {
     ///
     /// What an answer for several names does not speak of is asked again, each name alone: a service
     /// that leaves a name or a family out of a batch may know it all the same.
-    func ask(_ questions: [Question], deadline: Monotonic) async -> [Outcome] {
-        var outcomes = await askTogether(questions, deadline: deadline)
+    func ask(
+        _ questions: [Question], deadline: Monotonic, telling observer: ReplyObserver? = nil
+    ) async -> [Outcome] {
+        var outcomes = await askTogether(questions, deadline, observer)
         guard Set(questions.map(\.name)).count > 1 else { return outcomes }
         let open = questions.indices.filter { outcomes[$0] == .failure(.notCovered) }
         let names = Dictionary(grouping: open) { questions[$0].name }
@@ -68,7 +70,7 @@ final class ServiceExchange: Sendable {
             for places in names.values {
                 group.addTask {
                     let alone = await self.askTogether(
-                        places.map { questions[$0] }, deadline: deadline)
+                        places.map { questions[$0] }, deadline, observer)
                     return Array(zip(places, alone))
                 }
             }
@@ -79,9 +81,12 @@ final class ServiceExchange: Sendable {
         return outcomes
     }
 
-    private func askTogether(_ questions: [Question], deadline: Monotonic) async -> [Outcome] {
+    private func askTogether(
+        _ questions: [Question], _ deadline: Monotonic, _ observer: ReplyObserver?
+    ) async -> [Outcome] {
         do throws(QueryFailure) {
-            return try await outcomes(of: questions, deadline: deadline)
+            return try await outcomes(
+                of: Attempt(questions: questions, observer: observer), deadline: deadline)
         } catch {
             return questions.map { _ in .failure(error) }
         }
@@ -99,9 +104,9 @@ final class ServiceExchange: Sendable {
     static let attemptMilliseconds: Int64 = 1_000
 
     private func outcomes(
-        of questions: [Question], deadline: Monotonic
+        of attempt: Attempt, deadline: Monotonic
     ) async throws(QueryFailure) -> [Outcome] {
-        var attempt = Attempt(questions: questions)
+        var attempt = attempt
         var last: [Outcome]?
         while true {
             let outcomes: [Outcome]
@@ -123,6 +128,8 @@ final class ServiceExchange: Sendable {
     /// What has been tried so far.
     private struct Attempt {
         let questions: [Question]
+        /// Sees each response.
+        let observer: ReplyObserver?
         var count = 0
         var hasCorrectedClock = false
         /// Asked instead of the codec's own request.
@@ -133,7 +140,10 @@ final class ServiceExchange: Sendable {
         /// Servers that gave an answer of no use, without a fault of their own.
         var asked: [Endpoint] = []
 
-        init(questions: [Question]) { self.questions = questions }
+        init(questions: [Question], observer: ReplyObserver?) {
+            self.questions = questions
+            self.observer = observer
+        }
 
         var mayGoOn: Bool { count < ServiceExchange.maximumAttempts }
     }
@@ -202,11 +212,17 @@ final class ServiceExchange: Sendable {
         }
         let outcomes: [Outcome]
         do throws(QueryFailure) {
-            let (response, source) = try await response(to: request, at: route, deadline: end)
+            let (collected, response) = try await response(to: request, at: route, deadline: end)
             attempt.response = response
+            attempt.observer?(
+                ReplyReport(codec: codec, request: request, questions: attempt.questions)
+                    .received(collected, response))
             outcomes = codec.testimonies(
-                from: response, for: attempt.questions, source: source.told)
-            let answering = source.endpoint ?? server
+                from: response, for: attempt.questions,
+                source: Testimony.Source(
+                    resolver: label, transport: codec.answerTransport,
+                    server: collected.facts.remote?.description))
+            let answering = collected.facts.remote ?? server
             if note(outcomes, response, from: answering) == .useless {
                 attempt.asked.append(answering)
             }
@@ -233,11 +249,9 @@ final class ServiceExchange: Sendable {
         return try codec.request(for: questions, now: WallTime(secondsSince1970: now))
     }
 
-    private typealias Told = (told: Testimony.Source, endpoint: Endpoint?)
-
     private func response(
         to request: HTTPDNSRequest, at route: Route, deadline: Monotonic
-    ) async throws(QueryFailure) -> (HTTPDNSResponse, Told) {
+    ) async throws(QueryFailure) -> (CollectedResponse, HTTPDNSResponse) {
         var call = HTTPService.Call(target: request.target)
         do {
             try call.fields.set("Accept", request.accept)
@@ -252,10 +266,7 @@ final class ServiceExchange: Sendable {
             status: collected.head.status,
             contentType: collected.head.fields.first("Content-Type"), body: collected.body,
             retryAfter: collected.head.fields.first("Retry-After"))
-        let source = Testimony.Source(
-            resolver: label, transport: codec.answerTransport,
-            server: collected.facts.remote?.description)
-        return (response, (source, collected.facts.remote))
+        return (collected, response)
     }
 
     /// Because: a DNS message has at most 65 535 octets, and its JSON form a few times as many.

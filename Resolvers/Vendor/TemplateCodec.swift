@@ -92,6 +92,7 @@ package struct TemplateCodec: HTTPDNSCodec {
     }
 
     package var sendsSecret: Bool { template.sendsKey }
+    package var encryptsAnswers: Bool { responseCipher != nil }
 
     package var batching: Batching {
         guard template.response.form != .dnsJSON else { return .none }

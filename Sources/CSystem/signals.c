@@ -19,14 +19,15 @@ static void end_interrupted(int signal) {
         (void)written;
     }
     httpdns_interrupt_clean_up();
-    // Who was told ends as interrupted, whichever signal it was.
-    _exit(128 + (is_told && signal != SIGQUIT ? SIGINT : signal));
+    // Interrupted is interrupted, whoever asked for it: scripts see one number.
+    _exit(128 + (signal == SIGQUIT ? SIGQUIT : SIGINT));
 }
 
 static void end_on(int signal) {
-    // A shell starts background jobs with SIGINT ignored; that stays.
+    // A shell starts background jobs with SIGINT ignored; that stays. SIGTERM is for them, and always
+    // ends a command.
     struct sigaction present = {0};
-    if (sigaction(signal, NULL, &present) == 0 && present.sa_handler == SIG_IGN) return;
+    if (signal != SIGTERM && sigaction(signal, NULL, &present) == 0 && present.sa_handler == SIG_IGN) return;
     struct sigaction action = {0};
     sigemptyset(&action.sa_mask);
     // The others wait, so that no two run at once on one thread.

@@ -47,7 +47,8 @@ enum BesidesJobs {
                         DarkEvidence(
                             address: address, statement: said?.statement,
                             seen: frame.sighting(since: begun),
-                            raw: frame.options.keepsRaw ? said?.raw : nil)))
+                            raw: frame.options.keepsRaw
+                                ? said.map { RawReply(.dnsMessage, $0.raw) } : nil)))
             }
         }
     }

@@ -5,6 +5,7 @@ public import HTTPDNSNames
 internal import HTTPDNSOpenSSLTrust
 internal import HTTPDNSPlatform
 internal import HTTPDNSPublicSuffix
+internal import HTTPDNSRedaction
 public import HTTPDNSTrust
 internal import HTTPDNSWire
 
@@ -53,6 +54,15 @@ private struct DiagnosisRun {
         var declined: [IPAddress: String] = [:]
         var fetchedInClear: Set<IPAddress> = []
         var hasVerifiedPage = false
+
+        /// Whether a cancel left something out; one that comes after everything does not.
+        var isCutShort: Bool {
+            guard Task.isCancelled else { return false }
+            return open > 0
+                || evidence.answers.contains { answer in
+                    if case .failure(.cancelled) = answer.result { true } else { false }
+                }
+        }
     }
 
     init(
@@ -106,7 +116,10 @@ private struct DiagnosisRun {
             progress.evidence.unfinished.append(
                 "\(progress.slots.leftOut) addresses were not tried, there are too many")
         }
-        if Task.isCancelled { progress.evidence.unfinished.append("the run was cancelled") }
+        if progress.isCutShort {
+            progress.evidence.isInterrupted = true
+            progress.evidence.unfinished.append("the run was cancelled")
+        }
         let took = clock.now().milliseconds(since: frame.start)
         progress.evidence.tookMilliseconds = took
         progress.evidence.nameReferences()
@@ -165,6 +178,19 @@ private struct DiagnosisRun {
         case .fetch(let fetch):
             progress.evidence.fetches.append(fetch)
             onEvent(.fetched(fetch))
+        case .time(let source, let told, let isProven, let seen):
+            guard
+                !progress.evidence.times.contains(where: {
+                    $0.teller == source.label && $0.form == told.form
+                })
+            else { return }
+            // The first word of each source, in each way.
+            let time = TimeEvidence(
+                teller: source.label, form: told.form,
+                isProven: isProven && source.standing == .trusted, time: told.time,
+                now: progress.evidence.now, seen: seen)
+            progress.evidence.times.append(time)
+            onEvent(.timed(time))
         case .peer(let peer):
             progress.evidence.peers.append(peer)
             onEvent(.met(peer))
@@ -244,7 +270,7 @@ private struct DiagnosisRun {
         let probing = PeerProbing(
             verifier: verifier, name: frame.name,
             otherName: options.otherServerName ?? RandomNames.otherServer, port: options.securePort,
-            firstEnd: firstEnd, end: frame.end)
+            plainPort: options.plainPort, firstEnd: firstEnd, end: frame.end)
         return { [frame] in
             await RunFrame.offPool {
                 let begun = SystemMonotonicClock().now()
@@ -278,8 +304,9 @@ private struct DiagnosisRun {
             frame.tell(
                 .fetch(
                     FetchEvidence(
-                        purpose: purpose, address: addresses.first, url: url.description,
-                        result: result, seen: frame.sighting(since: begun))))
+                        purpose: purpose, address: addresses.first,
+                        url: TextRedactor().url(url.description), result: result,
+                        seen: frame.sighting(since: begun))))
         }
     }
 
@@ -344,6 +371,10 @@ extension Evidence {
         races.sort { (places[$0.source.label] ?? 0) < (places[$1.source.label] ?? 0) }
         identities.sort {
             ($0.probe, places[$0.source.label] ?? 0) < ($1.probe, places[$1.source.label] ?? 0)
+        }
+        times.sort {
+            (places[$0.teller] ?? .max, $0.form.rawValue)
+                < (places[$1.teller] ?? .max, $1.form.rawValue)
         }
         peers.sort { $0.address.sortKey < $1.address.sortKey }
         fetches.sort {

@@ -18,6 +18,7 @@ enum Found: Sendable {
     case fetch(FetchEvidence)
     case routes(hasIPv4: Bool, hasIPv6: Bool)
     case translators([NAT64Prefix])
+    case time(EvidenceSource, ToldTime, isProven: Bool, Sighting)
     /// A job has ended.
     case ended
 }
@@ -103,24 +104,37 @@ struct SourceAsking: Sendable {
         _ backend: any ResolverBackend, _ name: HostName, _ type: RecordType
     ) async -> AnswerEvidence {
         let begun = SystemMonotonicClock().now()
+        // Of several, the one that was judged last.
+        let received = Locked<RawReply?>(nil)
         let result: Result<Statement, QueryFailure>
         do throws(QueryFailure) {
-            let said = try await backend.ask(
-                Question(name: name, type: type), deadline: frame.answersEnd)
+            let said = try await backend.askTelling(
+                Question(name: name, type: type), deadline: frame.answersEnd
+            ) { [frame, source] reply in
+                if frame.options.keepsRaw { received.withLock { $0 = reply.raw } }
+                let seen = frame.sighting(since: begun)
+                for told in reply.times {
+                    frame.tell(.time(source, told, isProven: backend.isAuthenticated, seen))
+                }
+            }
             result = .success(Statement(said))
         } catch { result = .failure(error) }
         return AnswerEvidence(
             source: source, name: name, type: type, result: result,
-            seen: frame.sighting(since: begun))
+            seen: frame.sighting(since: begun), raw: received.withLock { $0 })
     }
 
     /// Whom a service sees asking: it answers by an address or a text.
     private func identify(_ backend: any ResolverBackend, _ whoami: HostName) async {
         let begun = SystemMonotonicClock().now()
         var texts: [String] = []
+        let received = Locked<[RawReply]>([])
         for type in [RecordType.a, .txt] where backend.supportedTypes?.contains(type) ?? true {
-            let said = try? await backend.ask(
-                Question(name: whoami, type: type), deadline: frame.answersEnd)
+            let said = try? await backend.askTelling(
+                Question(name: whoami, type: type), deadline: frame.answersEnd
+            ) { [frame] reply in
+                if frame.options.keepsRaw { received.withLock { $0.append(reply.raw) } }
+            }
             for record in (said?.answers ?? []).prefix(4) {
                 switch record.data {
                 case .address(let address): texts.append("\(address)")
@@ -134,7 +148,7 @@ struct SourceAsking: Sendable {
             .identity(
                 IdentityEvidence(
                     source: source, probe: whoami.text, texts: texts,
-                    seen: frame.sighting(since: begun))))
+                    seen: frame.sighting(since: begun), raw: received.withLock { $0 })))
     }
 
     // MARK: The hosts file
@@ -182,7 +196,7 @@ struct SourceAsking: Sendable {
             add(.whoami(whoami), PlainQuestion(whoami, .txt))
         }
         let begun = SystemMonotonicClock().now()
-        var firsts: [Int: Statement] = [:]
+        var firsts: [Int: AnswerEvidence] = [:]
         DatagramAsking(
             server: server, questions: items.map(\.question),
             listeningMilliseconds: frame.options.listening.wholeMilliseconds,
@@ -204,7 +218,7 @@ struct SourceAsking: Sendable {
 
     private func note(
         _ reply: DatagramAsking.Reply, to ask: Ask, _ question: PlainQuestion, _ place: Int,
-        _ begun: Monotonic, _ firsts: inout [Int: Statement]
+        _ begun: Monotonic, _ firsts: inout [Int: AnswerEvidence]
     ) {
         switch ask {
         case .identity(let probe): noteIdentity(reply, probe, question, begun)
@@ -218,12 +232,12 @@ struct SourceAsking: Sendable {
         case .name(let type):
             let answer = evidence(reply, frame.name, type, question, begun)
             guard case .further(_, let apart) = reply else {
-                firsts[place] = answer.statement
+                firsts[place] = answer
                 frame.tell(.answer(answer))
                 return
             }
-            guard let first = firsts[place], let second = answer.statement,
-                SourceAsking.differs(first, second)
+            guard let before = firsts[place], let first = before.statement,
+                let second = answer.statement, SourceAsking.differs(first, second)
             else { return }
             // One is enough: who sends a thousand more is not listened to.
             firsts[place] = nil
@@ -231,7 +245,8 @@ struct SourceAsking: Sendable {
                 .race(
                     RaceEvidence(
                         source: source, type: type, first: first, second: second,
-                        millisecondsApart: apart, seen: answer.seen)))
+                        millisecondsApart: apart, seen: answer.seen,
+                        raw: [before.raw, answer.raw].compactMap(\.self))))
         }
     }
 
@@ -245,11 +260,11 @@ struct SourceAsking: Sendable {
         _ reply: DatagramAsking.Reply, _ name: HostName, _ type: RecordType,
         _ question: PlainQuestion, _ begun: Monotonic
     ) -> AnswerEvidence {
-        var raw: [UInt8]?
+        var raw: RawReply?
         let result: Result<Statement, QueryFailure>
         switch reply {
         case .first(let octets), .further(let octets, _):
-            raw = frame.options.keepsRaw ? octets : nil
+            raw = kept(octets)
             result = question.statement(octets, about: name, from: source.label)
         case .failed(let word): result = .failure(.unreachable(word))
         case .silent(let tries): result = .failure(.timedOut(tries: tries))
@@ -259,12 +274,19 @@ struct SourceAsking: Sendable {
             seen: frame.sighting(since: begun), raw: raw)
     }
 
+    /// A message, where messages are kept.
+    private func kept(_ octets: [UInt8]) -> RawReply? {
+        frame.options.keepsRaw ? RawReply(.dnsMessage, octets) : nil
+    }
+
     private func noteIdentity(
         _ reply: DatagramAsking.Reply, _ probe: String, _ question: PlainQuestion,
         _ begun: Monotonic
     ) {
         var texts: [String] = []
+        var raw: RawReply?
         if case .first(let octets) = reply {
+            raw = kept(octets)
             texts = question.texts(octets)
             if question.type == .a, let message = try? Message(decoding: octets) {
                 texts = message.answers.prefix(4).compactMap {
@@ -276,7 +298,7 @@ struct SourceAsking: Sendable {
             .identity(
                 IdentityEvidence(
                     source: source, probe: probe, texts: texts,
-                    seen: frame.sighting(since: begun))))
+                    seen: frame.sighting(since: begun), raw: raw.map { [$0] } ?? [])))
     }
 
     /// One question over TCP. Blocks.
@@ -284,11 +306,11 @@ struct SourceAsking: Sendable {
         guard let question = PlainQuestion(frame.name, type) else { return }
         let begun = SystemMonotonicClock().now()
         let asking = StreamAsking(server: server, question: question, deadline: frame.answersEnd)
-        var raw: [UInt8]?
+        var raw: RawReply?
         let result: Result<Statement, QueryFailure>
         do throws(StreamAsking.Failure) {
             let reply = try asking.reply()
-            raw = frame.options.keepsRaw ? reply : nil
+            raw = kept(reply)
             result = question.statement(reply, about: frame.name, from: source.label)
         } catch {
             switch error {

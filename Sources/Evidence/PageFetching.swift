@@ -4,6 +4,7 @@ internal import HTTPDNSExchange
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
+internal import HTTPDNSRedaction
 internal import HTTPDNSTransport
 internal import HTTPDNSTrust
 
@@ -104,7 +105,7 @@ private final class PageCollector: TransferObserver {
     ) -> Outcome {
         let isWhole = state.body.count >= mostBodyOctets
         if case .failure(let failure) = result, !(isWhole && state.head != nil) {
-            return .failure(.init(reason: "\(QueryFailure(failure))"))
+            return .failure(.init(reason: TextRedactor().text("\(QueryFailure(failure))")))
         }
         guard let head = state.head else { return .failure(.init(reason: "no response")) }
         var names: [String] = []
@@ -112,13 +113,19 @@ private final class PageCollector: TransferObserver {
             let name = field.name.lowercased()
             if !names.contains(name), names.count < mostFields { names.append(name) }
         }
-        let location = head.fields.first("Location").map { String($0.prefix(longestLocation)) }
+        let redactor = TextRedactor()
+        // Redacted before it is cut: what is left of a cut name would be judged by itself.
+        let location = head.fields.first("Location").map {
+            String(redactor.url($0).prefix(longestLocation))
+        }
         return .success(
             FetchEvidence.Page(
                 status: head.status, location: location, fieldNames: names,
                 bodyOctets: state.body.count,
                 bodyDigest: (try? Digest.sha256(state.body)) ?? [],
-                date: head.fields.first("Date").flatMap { CookieDate.parse($0) },
+                date: ToldTime(
+                    date: head.fields.first("Date").flatMap { CookieDate.parse($0) },
+                    age: head.fields.first("Age"))?.time,
                 excerpt: Array(state.body.prefix(excerptOctets))))
     }
 

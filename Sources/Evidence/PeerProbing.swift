@@ -11,6 +11,8 @@ struct PeerProbing: Sendable {
     let name: HostName
     let otherName: HostName
     let port: Port
+    /// Where HTTP is spoken.
+    let plainPort: Port
     /// For the first handshake.
     let firstEnd: Monotonic
     /// For all of it.
@@ -23,6 +25,11 @@ struct PeerProbing: Sendable {
         switch handshake(endpoint, host: .name(name), sendsName: true, by: firstEnd) {
         case .connection(let failure):
             peer.connection = failure
+            if plainPort != port {
+                let other = Endpoint(address: address, port: plainPort)
+                peer.otherPort = PeerEvidence.OtherPort(
+                    port: plainPort, connection: PortKnock(endpoint: other, deadline: end).outcome)
+            }
             return peer
         case .handshake(let handshake): peer.real = handshake
         }
@@ -68,7 +75,7 @@ struct PeerProbing: Sendable {
 
     private static func outcome(of failure: TLSProbe.Failure) -> Outcome {
         switch failure {
-        case .unreachable(_, let reason): .connection(.failed(reason))
+        case .unreachable(_, let reason): .connection(.failed(.init(word: reason), reason))
         case .timedOut(_, let what):
             what == "connection" ? .connection(.timedOut) : .handshake(.timedOut)
         case .untrusted(let failure): .handshake(.untrusted(failure))
@@ -83,5 +90,42 @@ struct PeerProbing: Sendable {
             return .reset
         }
         return text.contains("unexpected eof") ? .closed : .refused(text)
+    }
+}
+
+extension PeerEvidence.Obstacle {
+    /// By the system's word.
+    init(word: String) {
+        self =
+            switch ConnectRefusal(word: word) {
+            case .refused: .refused
+            case .hostUnreachable: .hostUnreachable
+            case .networkUnreachable: .networkUnreachable
+            case .forbidden: .forbidden
+            case nil: .other
+            }
+    }
+}
+
+/// One TCP connection that is closed as soon as it is there. Blocks its thread.
+struct PortKnock {
+    let endpoint: Endpoint
+    let deadline: Monotonic
+
+    var outcome: PeerEvidence.Connection {
+        guard let poll = EventPoll() else { return .failed(.other, "no descriptor left") }
+        let socket: StreamSocket
+        do { socket = try StreamSocket(to: endpoint) } catch {
+            return .failed(.init(word: error.word), error.word)
+        }
+        guard poll.watch(socket.descriptor, token: 1, forWriting: true) else {
+            return .failed(.other, "epoll refused a socket")
+        }
+        let clock = SystemMonotonicClock()
+        while clock.now() < deadline {
+            guard !poll.wait(until: deadline, now: clock.now()).isEmpty else { continue }
+            return socket.fault.map { .failed(.init(word: $0), $0) } ?? .connected
+        }
+        return .timedOut
     }
 }

@@ -130,7 +130,7 @@ private struct Socket: ~Copyable {
         let octets = endpoint.address.octets
         let descriptor = chttpdns_connect_begin(octets, octets.count, endpoint.port.number)
         guard descriptor >= 0 else {
-            throw .unreachable(endpoint, "the system refuses the connection")
+            throw .unreachable(endpoint, systemWord())
         }
         self.descriptor = descriptor
     }

@@ -153,6 +153,8 @@ extension HTTP2Session {
                 ? HTTP2Limits.usualText : String(decoding: value, as: UTF8.self)
         case 3 where name.spells("age") && exchange.age == nil:
             exchange.age = String(decoding: value, as: UTF8.self)
+        case 4 where exchange.keepsDate && name.spells("date") && exchange.date == nil:
+            exchange.date = String(decoding: value, as: UTF8.self)
         default: break
         }
         return true

@@ -83,6 +83,8 @@ package struct StreamReply: Sendable {
     package var status: Int
     package var contentType: String?
     package var age: String?
+    /// The `Date` field, where it was asked for.
+    package var date: String?
     /// The server that answered: `192.0.2.1:853`.
     package let server: String
     /// How often the question went out.

@@ -114,10 +114,13 @@ package final class StreamClient: Sendable {
 
     /// Sends a payload and waits for its reply, until `deadline`. Cancelling the task settles it at
     /// once.
+    ///
+    /// - Parameter keepsDate: whether the reply is to have its `Date` field.
     package func exchange(
-        _ payload: [UInt8], deadline: Monotonic
+        _ payload: [UInt8], deadline: Monotonic, keepsDate: Bool = false
     ) async -> StreamExchange.Outcome {
-        let exchange = StreamExchange(payload: payload, deadline: deadline)
+        let exchange = StreamExchange(
+            payload: payload, deadline: deadline, keepsDate: keepsDate)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 begin(exchange) { continuation.resume(returning: $0) }

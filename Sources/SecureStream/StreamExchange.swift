@@ -10,6 +10,8 @@ package final class StreamExchange: @unchecked Sendable {
     /// The message, the body or the path: see ``HTTP2Head``.
     let payload: [UInt8]
     let deadline: Monotonic
+    /// Whether the `Date` field is of interest.
+    let keepsDate: Bool
     /// Called once, on the engine's thread or the caller's; must return at once.
     var deliver: (@Sendable (Outcome) -> Void)?
 
@@ -33,14 +35,17 @@ package final class StreamExchange: @unchecked Sendable {
     var status = 0
     var contentType: String?
     var age: String?
+    /// Kept only where ``keepsDate``.
+    var date: String?
     var headOctets = 0
     var body: [UInt8] = []
     var isComplete = false
     var fault: String?
 
-    init(payload: [UInt8], deadline: Monotonic) {
+    init(payload: [UInt8], deadline: Monotonic, keepsDate: Bool = false) {
         self.payload = payload
         self.deadline = deadline
+        self.keepsDate = keepsDate
     }
 
     var isSettled: Bool { place < 0 }
@@ -52,6 +57,7 @@ package final class StreamExchange: @unchecked Sendable {
         status = 0
         contentType = nil
         age = nil
+        date = nil
         headOctets = 0
         body = []
         isComplete = false

@@ -230,7 +230,8 @@ extension StreamLoop {
         case .replied:
             let reply = StreamReply(
                 octets: exchange.body, status: exchange.status, contentType: exchange.contentType,
-                age: exchange.age, server: connection.serverText, tries: exchange.tries)
+                age: exchange.age, date: exchange.date, server: connection.serverText,
+                tries: exchange.tries)
             settle(exchange, .success(reply))
         case .failed(let failure): settle(exchange, .failure(failure))
         case .refused: askAgain(exchange, "the server does not take the question up")

@@ -8,7 +8,7 @@ package enum HelpText {
           2    usage or configuration
           3    the server answered with a failure
           9    no reply in time, or unreachable
-          130  interrupted
+          130  interrupted: Ctrl-C or SIGTERM
         With several results the highest counts.
         """
 

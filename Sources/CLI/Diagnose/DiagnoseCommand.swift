@@ -50,7 +50,10 @@ extension Command {
 
         Verdicts: clean, cdn_variation (exit 0); dns_hijacked, tls_intercepted, sni_filtered,
         address_blocked, captive_portal, origin_broken (exit 1); offline, inconclusive (exit 9: no
-        reply that would decide it).
+        reply that would decide it, or nobody to ask).
+
+        --raw keeps what came: DNS messages, the bodies of HTTP-DNS answers (as they were encrypted,
+        without what the request held of the account), certificates; in --json in hexadecimal.
 
         Examples:
           httpdns diagnose www.example.com

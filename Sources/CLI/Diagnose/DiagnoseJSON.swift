@@ -119,13 +119,16 @@ struct DiagnoseJSON {
             "dark": evidence.dark.map(json) ?? .null,
             "identities": .array(
                 evidence.identities.map {
-                    [
+                    var object: JSONObject = [
                         "source": .string($0.source.label), "probe": .string($0.probe),
                         "texts": .array($0.texts.map { .string($0) }), "at": at($0.seen),
                     ]
+                    add($0.raw, to: &object)
+                    return .object(object)
                 }),
             "peers": .array(evidence.peers.map(json)),
             "fetches": .array(evidence.fetches.map(json)),
+            "times": .array(evidence.times.map(json)),
             "network": json(evidence.network),
         ]
     }
@@ -163,40 +166,75 @@ struct DiagnoseJSON {
         }
         object["at"] = at(answer.seen)
         object["milliseconds"] = .integer(answer.seen.tookMilliseconds)
-        if showsRaw { object["raw"] = VerdictRendering.text(answer.raw.map { Hex.encoded($0) }) }
+        guard showsRaw else { return .object(object) }
+        object["raw"] = VerdictRendering.text(answer.raw.map { Hex.encoded($0.octets) })
+        object["rawForm"] = VerdictRendering.text(answer.raw?.form.rawValue)
+        object["rawOctets"] = answer.raw.map { .integer(Int64($0.wholeOctets)) } ?? .null
         return .object(object)
     }
 
-    private func json(_ race: RaceEvidence) -> JSONValue {
+    /// Messages of what may have several.
+    private func add(_ raw: [RawReply], to object: inout JSONObject) {
+        guard showsRaw else { return }
+        object["raw"] = .array(raw.map { .string(Hex.encoded($0.octets)) })
+        object["rawForm"] = .array(raw.map { .string($0.form.rawValue) })
+        object["rawOctets"] = .array(raw.map { .integer(Int64($0.wholeOctets)) })
+    }
+
+    private func json(_ told: TimeEvidence) -> JSONValue {
         [
+            "source": .string(told.teller), "form": .string(told.form.rawValue),
+            "proven": .bool(told.isProven), "time": .string(told.time.iso8601),
+            "skewSeconds": .integer(told.skewSeconds), "at": at(told.seen),
+        ]
+    }
+
+    private func json(_ race: RaceEvidence) -> JSONValue {
+        var object: JSONObject = [
             "source": .string(race.source.label), "type": .string(race.type.name),
             "first": .object(json(race.first)), "second": .object(json(race.second)),
             "millisecondsApart": .integer(race.millisecondsApart), "at": at(race.seen),
         ]
+        add(race.raw, to: &object)
+        return .object(object)
     }
 
     private func json(_ dark: DarkEvidence) -> JSONValue {
-        [
+        var object: JSONObject = [
             "address": .string(dark.address.description),
             "answer": dark.statement.map { .object(json($0)) } ?? .null, "at": at(dark.seen),
         ]
+        add(dark.raw.map { [$0] } ?? [], to: &object)
+        return .object(object)
     }
 
     private func json(_ peer: PeerEvidence) -> JSONValue {
-        var connection: String
+        var object = json(peer.connection, port: peer.port)
+        object["address"] = .string(peer.address.description)
+        object["withName"] = json(peer.real)
+        object["withoutName"] = json(peer.withoutName)
+        object["withOtherName"] = json(peer.otherName)
+        object["otherPort"] =
+            peer.otherPort.map { .object(json($0.connection, port: $0.port)) } ?? .null
+        object["at"] = at(peer.seen)
+        object["milliseconds"] = .integer(peer.seen.tookMilliseconds)
+        return .object(object)
+    }
+
+    private func json(_ made: PeerEvidence.Connection, port: Port) -> JSONObject {
+        let connection: String
+        var obstacle: String?
         var detail: String?
-        switch peer.connection {
+        switch made {
         case .connected: connection = "connected"
         case .timedOut: connection = "timed_out"
-        case .failed(let why): (connection, detail) = ("failed", why)
+        case .failed(let kind, let why):
+            (connection, obstacle, detail) = ("failed", kind.rawValue, why)
         case .notDialled(let why): (connection, detail) = ("not_dialled", why)
         }
         return [
-            "address": .string(peer.address.description),
-            "port": .integer(Int64(peer.port.number)), "connection": .string(connection),
-            "detail": VerdictRendering.text(detail), "withName": json(peer.real),
-            "withoutName": json(peer.withoutName), "withOtherName": json(peer.otherName),
-            "at": at(peer.seen), "milliseconds": .integer(peer.seen.tookMilliseconds),
+            "port": .integer(Int64(port.number)), "connection": .string(connection),
+            "obstacle": VerdictRendering.text(obstacle), "detail": VerdictRendering.text(detail),
         ]
     }
 

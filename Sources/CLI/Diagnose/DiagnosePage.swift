@@ -125,6 +125,7 @@ struct DiagnosePage {
                 + ($0.texts.isEmpty ? "nothing" : $0.texts.joined(separator: ", "))
         }
         items += evidence.fetches.map(DiagnoseRendering.line)
+        items += evidence.times.map(DiagnoseRendering.line)
         guard !items.isEmpty else { return .nothing }
         return .section(
             "Other questions",
@@ -136,7 +137,8 @@ struct DiagnosePage {
     }
 
     private var raw: Markup {
-        let lines = DiagnoseRendering(diagnosis, Paint(isOn: false), showsRaw: showsRaw).lines
+        let lines = DiagnoseRendering(diagnosis, Paint(isOn: false), showsRaw: false).lines
+        let messages = showsRaw ? RawLines(evidence).all : []
         let octets = JSONWriter.octets(DiagnoseJSON(showsRaw: showsRaw).value(diagnosis))
         return .section(
             "Raw evidence",
@@ -145,6 +147,11 @@ struct DiagnosePage {
                 .folded(
                     "As JSON",
                     [.element("pre", [], [.text(String(decoding: octets, as: UTF8.self))])]),
+                messages.isEmpty
+                    ? .nothing
+                    : .folded(
+                        "\(messages.count) messages as they came",
+                        [.list(messages.map { .element("code", [], [.text($0)]) })]),
             ])
     }
 

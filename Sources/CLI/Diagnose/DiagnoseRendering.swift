@@ -150,6 +150,7 @@ struct DiagnoseRendering {
                 + ($0.texts.isEmpty ? "nothing" : $0.texts.joined(separator: ", ").clipped)
         }
         lines += evidence.fetches.map(DiagnoseRendering.line)
+        lines += evidence.times.map(DiagnoseRendering.line)
         return lines.isEmpty ? [] : lines.map(\.printable) + [""]
     }
 
@@ -167,14 +168,15 @@ struct DiagnoseRendering {
         }
     }
 
+    static func line(_ told: TimeEvidence) -> String {
+        let proof = told.isProven ? "" : ", unproven"
+        let way = told.form == .dateField ? "by its Date field" : "in its answer"
+        return "\(told.teller) says \(way) that it is \(told.time.iso8601)\(proof)"
+    }
+
     private var remainder: [String] {
         var lines: [String] = []
-        if showsRaw {
-            for answer in evidence.answers {
-                guard let raw = answer.raw else { continue }
-                lines.append("raw \(answer.source.label) \(answer.type.name): " + Hex.encoded(raw))
-            }
-        }
+        if showsRaw { lines += RawLines(evidence).all }
         lines += evidence.unfinished.map { "not finished: \($0)" }
         if !evidence.skipped.isEmpty {
             lines.append("not looked into: " + evidence.skipped.joined(separator: "; "))
@@ -210,6 +212,7 @@ extension DiagnoseRendering {
             "\(peer.seen.atMilliseconds) ms  \(peer.address): "
                 + "\(DiagnoseWords.words(peer.connection)), \(DiagnoseWords.words(peer.real))"
         case .fetched(let fetch): "\(fetch.seen.atMilliseconds) ms  \(line(fetch))"
+        case .timed(let told): "\(told.seen.atMilliseconds) ms  \(line(told))"
         case .judged(let judgement): DiagnoseWords.headline(judgement.verdict)
         }
     }

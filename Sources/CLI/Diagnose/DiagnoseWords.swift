@@ -28,7 +28,7 @@ enum DiagnoseWords {
             "hijacked in DNS: \(source.label) \(words(how))"
         case .tlsIntercepted: "intercepted: somebody else answers at the right addresses"
         case .sniFiltered: "filtered: connections that say this name are cut"
-        case .addressBlocked: "blocked: the right addresses cannot be reached from here"
+        case .addressBlocked: "unreachable: the right addresses are blocked from here, or down"
         case .captivePortal: "behind a portal: this network wants a login first"
         case .originBroken: "broken at its origin: the site's own certificate is bad"
         case .offline: "offline: nothing on this network answers"
@@ -54,6 +54,8 @@ enum DiagnoseWords {
         case .handshake: "no address proved the name"
         case .rightClock: "this machine's clock is wrong"
         case .time: "the time was up"
+        case .nobodyAsked: "nobody was asked"
+        case .interrupted: "the run was interrupted"
         }
     }
 
@@ -145,7 +147,7 @@ enum DiagnoseWords {
     static func words(_ connection: PeerEvidence.Connection) -> String {
         switch connection {
         case .connected: "connected"
-        case .failed(let why): why
+        case .failed(_, let why): why
         case .timedOut: "no connection in time"
         case .notDialled(let why): "not dialled: \(why)"
         }

@@ -212,6 +212,10 @@ struct PageChains {
             ("With the name", peer.real), ("Without a name", peer.withoutName),
             ("With another name", peer.otherName),
         ]
+        if let other = peer.otherPort {
+            facts.append(
+                "Connection on port \(other.port): " + DiagnoseWords.words(other.connection))
+        }
         facts += handshakes.filter { $0.1 != nil }.map {
             "\($0.0): " + DiagnoseWords.words($0.1)
         }

@@ -75,8 +75,9 @@ int httpdns_address_lookup_meaning(int code);
 void httpdns_search_list(int applies);
 int httpdns_search_list_applies(void);
 
-/// For a command-line program: a write to a closed pipe becomes an error; SIGINT, SIGTERM
-/// and SIGQUIT clear the line that the terminal stands on and end the process with 128 and their number.
+/// For a command-line program: a write to a closed pipe becomes an error; SIGINT, SIGTERM and SIGQUIT
+/// clear the line that the terminal stands on and end the process, with 130 (131 for SIGQUIT). SIGINT and
+/// SIGQUIT stay ignored where they were when the process began.
 void httpdns_signals_of_command(void);
 /// From now on the first of them, but not SIGQUIT, is told through this descriptor instead, and only the
 /// second ends the process, with 130. -1: they go on as before.

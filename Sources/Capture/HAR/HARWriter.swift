@@ -1,6 +1,7 @@
 internal import HTTPDNSExchange
 internal import HTTPDNSJSON
 internal import HTTPDNSNames
+internal import HTTPDNSRedaction
 internal import HTTPDNSTrust
 
 /// Writes records as a HAR 1.2 file, entry by entry, so that a file of any size takes little

@@ -1,5 +1,6 @@
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
+internal import HTTPDNSRedaction
 
 /// What the capture's thread does: takes secrets out, then tells and writes. All of it is confined
 /// to that thread.

@@ -1,4 +1,5 @@
 internal import HTTPDNSExchange
+internal import HTTPDNSRedaction
 
 /// How a body is to be read for secrets, by its head.
 struct BodyForm: Sendable, Hashable {

@@ -1,3 +1,5 @@
+internal import HTTPDNSRedaction
+
 /// What is taken out of a record before anything is written or told.
 ///
 /// By default, by name: credentials in header fields (`Authorization`, `Proxy-Authorization`, the
@@ -32,7 +34,7 @@ public struct CaptureRedaction: Sendable, Hashable {
     }
 
     /// What stands in the place of what was taken out.
-    public static let placeholder = "REDACTED"
+    public static let placeholder = SecretNames.placeholder
 }
 
 // For what is shown to people, who see no more than a capture keeps

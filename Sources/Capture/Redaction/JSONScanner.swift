@@ -1,3 +1,5 @@
+internal import HTTPDNSRedaction
+
 /// Takes secrets out of JSON as it streams by: the values of members whose name is secret, whatever
 /// they are, and what ``TextScanner`` finds in strings.
 ///

@@ -1,3 +1,5 @@
+internal import HTTPDNSRedaction
+
 /// Takes secrets out of `multipart/form-data` as it streams by: the contents of parts whose name is
 /// secret, and what the scanners of their own types find in the others. Source: RFC 7578.
 ///

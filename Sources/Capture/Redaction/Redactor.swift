@@ -1,12 +1,20 @@
+internal import HTTPDNSRedaction
+
 /// Takes the secrets out of records. One thread's own: it remembers what it has judged.
 final class Redactor {
     /// Nil: nothing is taken out.
-    private(set) var names: SecretNames?
+    let names: SecretNames?
+    private let words: TextRedactor?
     /// Values of fields that came before, and what they became.
     private var known: [String: String] = [:]
 
     init(_ redaction: CaptureRedaction) {
-        names = redaction.revealsAllBecause == nil ? SecretNames(redaction) : nil
+        names =
+            redaction.revealsAllBecause == nil
+            ? SecretNames(
+                added: redaction.names, addedFields: redaction.fields,
+                revealed: redaction.revealed) : nil
+        words = names.map { TextRedactor($0) }
     }
 
     /// Everything but the bodies, which have passed a ``BodyScanner``.
@@ -61,46 +69,13 @@ final class Redactor {
 
     /// A URL or reference without its userinfo, and without secrets in its path, query and
     /// fragment.
-    func url(_ url: String) -> String {
-        guard let names, !Redactor.isPlain(url) else { return url }
-        var out: [UInt8] = []
-        var rest = Redactor.withoutUserinfo(Array(url.utf8))[...]
-        let scheme = rest.prefix { $0 > 0x20 && ![0x2F, 0x3F, 0x23, 0x3A, 0x25].contains($0) }
-        let mark = Array((scheme.isEmpty ? "//" : "://").utf8)
-        if rest.dropFirst(scheme.count).starts(with: mark) {
-            out += rest.prefix(scheme.count + mark.count)
-            rest = rest.dropFirst(scheme.count + mark.count)
-        }
-        let path = rest.prefix { $0 != 0x3F && $0 != 0x23 }
-        scan(path, TextScanner(.text, names), &out)
-        rest = rest.dropFirst(path.count)
-        while let mark = rest.popFirst() {
-            out.append(mark)
-            let part = rest.prefix { $0 != 0x23 }
-            scan(part, TextScanner(.form, names), &out)
-            rest = rest.dropFirst(part.count)
-        }
-        return String(decoding: out, as: UTF8.self)
-    }
+    func url(_ url: String) -> String { words?.url(url) ?? url }
 
     /// Words of whatever kind.
     ///
     /// - Parameter verdict: of what they are the value of.
     func text(_ text: String, of verdict: SecretNames.Verdict = .clear) -> String {
-        guard let names, verdict != .clear || Redactor.mayHoldSecret(text) else { return text }
-        var out: [UInt8] = []
-        scan(
-            Redactor.withoutUserinfo(Array(text.utf8))[...],
-            TextScanner(valueOf: verdict, names), &out)
-        return String(decoding: out, as: UTF8.self)
-    }
-
-    private func scan(
-        _ octets: ArraySlice<UInt8>, _ scanner: TextScanner, _ out: inout [UInt8]
-    ) {
-        var scanner = scanner
-        for octet in octets { scanner.take(octet, &out) }
-        scanner.finishWhole(&out)
+        words?.text(text, of: verdict) ?? text
     }
 
     /// `Bearer REDACTED`: the scheme says something, and is no secret.
@@ -125,117 +100,6 @@ final class Redactor {
             parts[place] = parts[place][...equals] + CaptureRedaction.placeholder
         }
         return parts.joined(separator: ";")
-    }
-
-    /// Without the userinfo of every URL in a text, also where it is wrapped up: `%2F%2Fa%3Ab%40c`.
-    private static func withoutUserinfo(_ text: [UInt8]) -> [UInt8] {
-        guard text.contains(0x2F) || text.contains(0x25) else { return text }
-        let units = units(of: text)
-        var out: [UInt8] = []
-        var place = 0
-        while place < units.count {
-            guard place + 1 < units.count, units[place].meant == 0x2F,
-                units[place + 1].meant == 0x2F
-            else {
-                out += text[units[place].range]
-                place += 1
-                continue
-            }
-            out += text[units[place].range] + text[units[place + 1].range]
-            place += 2
-            let isWrapped = units[place - 1].range.count > 1
-            let end = units[place...].firstIndex { endsAuthority($0, isWrapped) } ?? units.count
-            if let at = units[place..<end].lastIndex(where: { $0.meant == 0x40 }) {
-                out += Array(CaptureRedaction.placeholder.utf8) + text[units[at].range]
-                place = at + 1
-            }
-        }
-        return out
-    }
-
-    /// An octet as it is meant, and where it is written.
-    private struct Unit {
-        let meant: UInt8
-        let range: Range<Int>
-    }
-
-    private static func units(of text: [UInt8]) -> [Unit] {
-        var units: [Unit] = []
-        var place = 0
-        while place < text.count {
-            var end = place + 1
-            var meant = text[place]
-            // `%2540` is `%40` is `@`.
-            while meant == 0x25, end + 1 < text.count, let high = SecretNames.hex(text[end]),
-                let low = SecretNames.hex(text[end + 1])
-            {
-                meant = high << 4 | low
-                end += 2
-            }
-            units.append(Unit(meant: meant, range: place..<end))
-            place = end
-        }
-        return units
-    }
-
-    /// Marks that may stand in a password end it only where they stand by themselves.
-    private static func endsAuthority(_ unit: Unit, _ isWrapped: Bool) -> Bool {
-        switch unit.meant {
-        case 0x2F, 0x3F, 0x23, 0x5C: isWrapped || unit.range.count == 1
-        case 0x00...0x20, 0x22, 0x27, 0x3C, 0x3E, 0x2C, 0x3B: unit.range.count == 1
-        case 0x26: isWrapped && unit.range.count == 1
-        default: false
-        }
-    }
-
-    /// True for most URLs, at little cost: a host and perhaps a port, and nothing behind them in which a
-    /// secret could stand.
-    private static func isPlain(_ url: String) -> Bool {
-        let parts = CapturedURL(url)
-        // In a reference the first `://` may be that of a URL inside.
-        guard !parts.scheme.isEmpty, parts.scheme.utf8.allSatisfy(isOfScheme) else {
-            return !mayHoldSecret(url)
-        }
-        var isPort = false
-        var last: (UInt8, UInt8) = (0, 0)
-        for octet in parts.authority.utf8 {
-            switch octet {
-            // A token in JSON begins so.
-            case 0x4A where last == (0x65, 0x79): return false
-            case 0x30...0x39: break
-            case 0x3A where !isPort: isPort = true
-            case 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E: if isPort { return false }
-            default: return false
-            }
-            last = (last.1, octet)
-        }
-        return !mayHoldSecret(parts.target)
-    }
-
-    /// Source: RFC 3986 §3.1.
-    private static func isOfScheme(_ octet: UInt8) -> Bool {
-        switch octet {
-        case 0x61...0x7A, 0x30...0x39, 0x2B, 0x2D, 0x2E: true
-        default: false
-        }
-    }
-
-    /// False for nearly everything, at little cost: a secret in a text stands behind `=`, `:`, a
-    /// space or `@`, or begins with `eyJ`; or it is wrapped up, or the content of an element.
-    private static func mayHoldSecret(_ text: some StringProtocol) -> Bool {
-        var last: UInt8 = 0
-        for octet in text.utf8 {
-            // The colon of `https://` is none of a secret.
-            if last == 0x3A, octet != 0x2F { return true }
-            switch octet {
-            case 0x3D, 0x40, 0x3F, 0x23, 0x22, 0x25, 0x3C: return true
-            case 0x79 where last == 0x65: return true
-            case 0x20 where last | 0x20 == 0x72 || last | 0x20 == 0x63: return true
-            default: break
-            }
-            last = octet
-        }
-        return false
     }
 
     private static func isCookie(_ name: String) -> Bool {

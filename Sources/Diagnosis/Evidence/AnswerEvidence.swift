@@ -62,12 +62,12 @@ public struct AnswerEvidence: Sendable, Hashable {
     public let type: RecordType
     public let result: Result<Statement, QueryFailure>
     public let seen: Sighting
-    /// The message as it came; nil where it was not kept, or the source gives none.
-    public var raw: [UInt8]?
+    /// What came; nil where it was not kept, or the source gives none.
+    public var raw: RawReply?
 
     public init(
         source: EvidenceSource, name: HostName, type: RecordType,
-        result: Result<Statement, QueryFailure>, seen: Sighting = .atOnce, raw: [UInt8]? = nil
+        result: Result<Statement, QueryFailure>, seen: Sighting = .atOnce, raw: RawReply? = nil
     ) {
         self.source = source
         self.name = name
@@ -91,10 +91,12 @@ public struct RaceEvidence: Sendable, Hashable {
     /// From the first answer to the second.
     public let millisecondsApart: Int64
     public let seen: Sighting
+    /// Both messages, the first one first; empty where they were not kept.
+    public var raw: [RawReply]
 
     public init(
         source: EvidenceSource, type: RecordType, first: Statement, second: Statement,
-        millisecondsApart: Int64, seen: Sighting = .atOnce
+        millisecondsApart: Int64, seen: Sighting = .atOnce, raw: [RawReply] = []
     ) {
         self.source = source
         self.type = type
@@ -102,6 +104,7 @@ public struct RaceEvidence: Sendable, Hashable {
         self.second = second
         self.millisecondsApart = millisecondsApart
         self.seen = seen
+        self.raw = raw
     }
 }
 
@@ -131,10 +134,10 @@ public struct DarkEvidence: Sendable, Hashable {
     /// Nil: nothing came, as it should be.
     public let statement: Statement?
     public let seen: Sighting
-    public var raw: [UInt8]?
+    public var raw: RawReply?
 
     public init(
-        address: Endpoint, statement: Statement?, seen: Sighting = .atOnce, raw: [UInt8]? = nil
+        address: Endpoint, statement: Statement?, seen: Sighting = .atOnce, raw: RawReply? = nil
     ) {
         self.address = address
         self.statement = statement
@@ -151,13 +154,17 @@ public struct IdentityEvidence: Sendable, Hashable {
     /// Its texts, or the addresses that it sees us by; empty where it says nothing.
     public let texts: [String]
     public let seen: Sighting
+    /// What came, a message for each question of the probe; empty where it was not kept.
+    public var raw: [RawReply]
 
     public init(
-        source: EvidenceSource, probe: String, texts: [String], seen: Sighting = .atOnce
+        source: EvidenceSource, probe: String, texts: [String], seen: Sighting = .atOnce,
+        raw: [RawReply] = []
     ) {
         self.source = source
         self.probe = probe
         self.texts = texts
         self.seen = seen
+        self.raw = raw
     }
 }

@@ -24,11 +24,15 @@ public struct Evidence: Sendable, Hashable {
     /// One for each distinct address.
     public var peers: [PeerEvidence] = []
     public var fetches: [FetchEvidence] = []
+    /// What sources say the time is, the first word of each; pages have their own date.
+    public var times: [TimeEvidence] = []
     /// What the probe URL answers where nobody interferes; nil when there was none to ask.
     public var expectedProbe: ProbeExpectation?
     public var network = NetworkEvidence()
     /// What the deadline left undone, in words.
     public var unfinished: [String] = []
+    /// Whether the run was ended from outside before its own end.
+    public var isInterrupted = false
     /// What was not looked into because nobody asked for it, in words.
     public var skipped: [String] = []
     /// From the start to the end of the run, in milliseconds.

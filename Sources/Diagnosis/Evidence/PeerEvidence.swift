@@ -48,16 +48,43 @@ public struct PeerEvidence: Sendable, Hashable {
     /// What became of the TCP connection.
     public enum Connection: Sendable, Hashable {
         case connected
-        /// The system's word: refused, unreachable.
-        case failed(String)
+        /// The network's answer, and the system's word for it.
+        case failed(Obstacle, String)
+        /// Nothing came back.
         case timedOut
         /// No public host can be there, or the run may not go there; the text says which.
         case notDialled(String)
     }
 
+    /// What kind of answer a connection met; the raw value is the JSON spelling.
+    public enum Obstacle: String, Sendable, Hashable, CaseIterable {
+        /// A reset: nobody listens there, or somebody in between says so.
+        case refused
+        /// A router, or the last link, says that there is no such host.
+        case hostUnreachable = "host_unreachable"
+        /// This machine, or a router, knows no way there.
+        case networkUnreachable = "network_unreachable"
+        /// A rule of this machine, or a router that says that it is not allowed.
+        case forbidden
+        case other
+    }
+
+    /// What became of a connection to another port, to which nothing was sent.
+    public struct OtherPort: Sendable, Hashable {
+        public let port: Port
+        public let connection: Connection
+
+        public init(port: Port, connection: Connection) {
+            self.port = port
+            self.connection = connection
+        }
+    }
+
     public let address: IPAddress
     public let port: Port
     public var connection: Connection
+    /// Tried where there was no connection: whether it is the host that is gone, or the port.
+    public var otherPort: OtherPort?
     /// With the server name under test. Nil where there was no connection, or no time.
     public var real: Handshake?
     /// Without a server name; tried when the first one failed. Judged against the name under test.
@@ -123,7 +150,7 @@ public struct FetchEvidence: Sendable, Hashable {
     public struct Page: Sendable, Hashable {
         /// The HTTP status code.
         public var status: Int
-        /// The `Location` field.
+        /// The `Location` field, without the secrets in it.
         public var location: String?
         /// Field names in lower case, in the order received, each once.
         public var fieldNames: [String]
@@ -131,7 +158,7 @@ public struct FetchEvidence: Sendable, Hashable {
         public var bodyOctets: Int
         /// SHA-256 of those octets.
         public var bodyDigest: [UInt8]
-        /// The `Date` field.
+        /// The `Date` field, and what the page has aged in caches since.
         public var date: WallTime?
         /// The body's first octets, for people.
         public var excerpt: [UInt8]

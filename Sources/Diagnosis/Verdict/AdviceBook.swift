@@ -151,6 +151,15 @@ struct AdviceBook {
                 .doesNotHelp,
                 "Set this machine's clock, then try again: until then no certificate can be judged."
             )
+        case .nobodyAsked:
+            Advice(
+                .doesNotHelp,
+                "Nobody was asked: name sources with --nameserver, --resolver or --trusted, or leave "
+                    + "out what turns them off (none, --no-system).")
+        case .interrupted:
+            Advice(
+                .doesNotHelp,
+                "It was ended before there was enough to go by: let it run to its end.")
         case .time: Advice(.doesNotHelp, "Give it more time: --timeout 15s.")
         }
     }

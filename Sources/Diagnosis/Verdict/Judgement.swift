@@ -151,5 +151,6 @@ public enum DiagnosisEvent: Sendable {
     case identified(IdentityEvidence)
     case met(PeerEvidence)
     case fetched(FetchEvidence)
+    case timed(TimeEvidence)
     case judged(Judgement)
 }

@@ -1,3 +1,4 @@
+internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSTrust
 internal import HTTPDNSWire
@@ -39,6 +40,32 @@ struct Ruling: Sendable, Hashable {
         self.supports = supports
         self.contradicts = contradicts
     }
+
+    /// Who was cut short has not heard everybody: that nobody lies is then no more than likely.
+    func hedged(ifInterrupted isInterrupted: Bool) -> Ruling {
+        guard isInterrupted, verdict == .clean || verdict == .cdnVariation else { return self }
+        let cut = Finding("interrupted", "the run was ended before everybody had answered")
+        return Ruling(
+            verdict, confidence == .certain ? .likely : confidence, supports,
+            against: contradicts + [cut])
+    }
+}
+
+extension Result<Statement, QueryFailure> {
+    /// Whether a question went out, or only the network kept it from that.
+    var wasAsked: Bool {
+        switch self {
+        case .success: true
+        case .failure(let failure):
+            switch failure {
+            case .timedOut, .unreachable, .untrusted, .malformed, .httpStatus, .rejected,
+                .refusedAddresses, .unexpected:
+                true
+            case .unsupportedType, .misconfigured, .cancelled, .overQuota, .resting, .notCovered:
+                false
+            }
+        }
+    }
 }
 
 /// Goes through the questions in order.
@@ -70,6 +97,7 @@ struct Judging {
     var ruling: Ruling {
         var ruling =
             offline ?? portal ?? clock ?? lie ?? PeerJudging(self).ruling ?? agreement ?? unsettled
+        ruling = ruling.hedged(ifInterrupted: evidence.isInterrupted)
         ruling.contradicts += contradictions(to: ruling)
         ruling.supports = Judging.each(ruling.supports)
         ruling.contradicts = Judging.each(ruling.contradicts)
@@ -95,14 +123,17 @@ struct Judging {
             || evidence.dark?.statement != nil
     }
 
+    /// Silence says something only of who was asked, and had the time to answer.
     private var offline: Ruling? {
-        guard !hasAnyReply else { return nil }
-        let silence = Finding("no_reply", "no source answered, and nothing could be connected to")
+        guard !hasAnyReply, !evidence.isInterrupted, !asked.isEmpty else { return nil }
+        let names = asked.prefix(4).map(\.label).joined(separator: ", ")
+        let more = asked.count > 4 ? " and \(asked.count - 4) more" : ""
+        let silence = Finding("no_reply", "nobody answered who was asked: \(names)\(more)")
         guard evidence.network.hasRoute else {
             let findings = [Finding("no_route", "this machine has no route to anywhere"), silence]
             return Ruling(.offline, .certain, findings)
         }
-        let wentOut = evidence.sources.contains { source in
+        let wentOut = asked.contains { source in
             source.server.map { !$0.address.isLoopback } ?? (source.standing == .trusted)
         }
         guard wentOut, !isAllOnLoopback else { return nil }
@@ -111,9 +142,17 @@ struct Judging {
             against: [Finding("has_route", "this machine has a route, which leads nowhere")])
     }
 
+    /// Sources that a question went to, or would have, had the network let it.
+    var asked: [EvidenceSource] {
+        evidence.sources.filter { source in
+            source.standing != .hosts
+                && evidence.answers.contains { $0.source == source && $0.result.wasAsked }
+        }
+    }
+
     /// Servers on this machine that are silent say nothing of the network.
     private var isAllOnLoopback: Bool {
-        let servers = evidence.sources.compactMap(\.server)
+        let servers = asked.compactMap(\.server)
         return !servers.isEmpty && servers.allSatisfy(\.address.isLoopback)
     }
 
@@ -139,10 +178,7 @@ struct Judging {
 
     // MARK: The clock
 
-    private var clock: Ruling? {
-        guard let finding = ClockJudging(self).finding else { return nil }
-        return Ruling(.inconclusive(missing: [.rightClock]), .likely, [finding])
-    }
+    private var clock: Ruling? { ClockJudging(self).ruling }
 
     // MARK: A lie
 
@@ -201,6 +237,20 @@ struct Judging {
     }
 
     private var unsettled: Ruling {
+        let reasons = sources.flatMap(\.reasons)
+        // What else is missing follows from it.
+        if evidence.isInterrupted {
+            return Ruling(.inconclusive(missing: [.interrupted]), .certain, reasons)
+        }
+        if asked.isEmpty, weighing.addresses.isEmpty {
+            let route =
+                evidence.network.hasRoute
+                ? []
+                : [
+                    Finding("no_route", "this machine has no route to anywhere")
+                ]
+            return Ruling(.inconclusive(missing: [.nobodyAsked]), .certain, route + reasons)
+        }
         var missing: [Verdict.Missing] = []
         if weighing.trusted.isEmpty { missing.append(.trustedAnswer) }
         let isHeard = evidence.answers.contains {
@@ -211,7 +261,6 @@ struct Judging {
         if !weighing.addresses.isEmpty, !weighing.hasProof { missing.append(.handshake) }
         if !evidence.unfinished.isEmpty { missing.append(.time) }
         if missing.isEmpty { missing = [.handshake] }
-        let reasons = sources.flatMap(\.reasons)
         return Ruling(.inconclusive(missing: missing), .certain, reasons)
     }
 

@@ -123,19 +123,24 @@ struct LayerBook {
     }
 
     private var clock: LayerLine {
-        let judging = ClockJudging(judging)
-        if let finding = judging.finding { return LayerLine(.clock, .bad, finding.text) }
-        guard let skew = judging.skew else {
-            return self.judging.weighing.hasProof
+        let clock = ClockJudging(judging)
+        if let finding = clock.ruling?.supports.first {
+            return LayerLine(.clock, .bad, finding.text)
+        }
+        let hasProof = judging.weighing.hasProof
+        guard let (skew, isProven) = clock.skew else {
+            return hasProof
                 ? LayerLine(.clock, .good, "certificates are valid by it")
                 : LayerLine(.clock, .notTried, "nothing to compare it with")
         }
-        let agrees = skew.magnitude < ClockJudging.fewSeconds
+        let doubt = isProven || hasProof ? "" : ", which did not prove who they are"
+        let isWrong = skew.magnitude > ClockJudging.muchSeconds
         let words =
-            agrees
+            skew.magnitude < ClockJudging.fewSeconds
             ? "this machine's clock agrees with servers'"
             : "this machine's clock is \(ClockJudging.words(skew))"
-        return LayerLine(
-            .clock, skew.magnitude > ClockJudging.muchSeconds ? .unclear : .good, words)
+        let state: LayerLine.State =
+            isWrong && isProven ? .bad : isWrong || !doubt.isEmpty ? .unclear : .good
+        return LayerLine(.clock, state, words + doubt)
     }
 }

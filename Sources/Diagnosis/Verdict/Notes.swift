@@ -13,11 +13,14 @@ struct Notes {
 
     var all: [Finding] {
         var all = lives + differences + wildcards + deadAddresses + families + pages + identities
-        if let skew = ClockJudging(judging).skew, skew.magnitude > Notes.noticeableSeconds {
+        if let skew = ClockJudging(judging).skew,
+            skew.seconds.magnitude > Notes.noticeableSeconds
+        {
+            let doubt = skew.isProven ? "" : ", as servers say that did not prove who they are"
             all.append(
                 Finding(
                     "clock_skew",
-                    "this machine's clock is \(ClockJudging.words(skew))"))
+                    "this machine's clock is \(ClockJudging.words(skew.seconds))\(doubt)"))
         }
         if judging.isProvenByNetwork, let portal = PortalJudging(evidence).finding {
             all.append(portal.finding)

@@ -1,6 +1,5 @@
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
-internal import HTTPDNSTrust
 internal import HTTPDNSWire
 
 /// Whether somebody on the path answers in the place of name servers.
@@ -117,67 +116,4 @@ struct PortalJudging {
             isRedirect || page.status == 511
         )
     }
-}
-
-/// Whether this machine's clock is what makes certificates bad.
-struct ClockJudging {
-    let judging: Judging
-
-    init(_ judging: Judging) { self.judging = judging }
-
-    private var evidence: Evidence { judging.evidence }
-
-    /// Nil: it need not be the clock.
-    var finding: Finding? {
-        guard !judging.weighing.hasProof else { return nil }
-        let failures = judging.weighing.addresses.compactMap { judging.weighing.failure(at: $0) }
-        let sources = evidence.answers.compactMap { answer -> String? in
-            guard case .failure(.untrusted(let why)) = answer.result else { return nil }
-            return why
-        }
-        let early = failures.filter { $0.code == .notYetValid }.count
-        let late = failures.filter { $0.code == .expired }.count
-        let dated = sources.filter {
-            $0.contains(TrustFailure.Code.expired.label)
-                || $0.contains(TrustFailure.Code.notYetValid.label)
-        }.count
-        // A date is anybody's to forge: it only says why certificates are out of date, when all are.
-        guard early + late == failures.count, early + late + dated > 0 else { return nil }
-        if let skew, skew.magnitude > ClockJudging.muchSeconds {
-            return Finding(
-                "clock_is_wrong",
-                "this machine's clock is \(ClockJudging.words(skew))")
-        }
-        if early > 0, late == 0 {
-            return Finding(
-                "nothing_valid_yet", "every certificate begins later than this machine's clock says"
-            )
-        }
-        guard dated > 0 else { return nil }
-        return Finding(
-            "nothing_valid",
-            "certificates of unrelated servers are all out of date by this machine's clock")
-    }
-
-    /// Our clock before or behind what servers say, in seconds; nil where none says.
-    var skew: Int64? {
-        let dates = evidence.fetches.compactMap { (try? $0.result.get())?.date }.sorted()
-        guard !dates.isEmpty else { return nil }
-        let (skew, overflow) = evidence.now.secondsSince1970.subtractingReportingOverflow(
-            dates[dates.count / 2].secondsSince1970)
-        return overflow ? nil : skew
-    }
-
-    static func words(_ skew: Int64) -> String {
-        let (days, hours) = (skew.magnitude / 86_400, skew.magnitude / 3_600)
-        let amount = days > 1 ? "\(days) days" : hours > 1 ? "\(hours) h" : "\(skew.magnitude) s"
-        return amount + (skew < 0 ? " behind servers'" : " ahead of servers'")
-    }
-
-    /// Because: a page takes a second or two to arrive, and its date has whole ones.
-    static let fewSeconds: UInt64 = 10
-
-    /// Because: a certificate's first and last day are what a wrong time zone can spoil; more than a
-    /// day is a wrong clock.
-    static let muchSeconds: UInt64 = 86_400
 }

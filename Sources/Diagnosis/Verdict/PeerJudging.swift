@@ -124,38 +124,16 @@ struct PeerJudging {
         let findings = bad.map {
             Finding("certificate_is_bad", weighing.whoAnswers(at: $0))
         }
-        return Ruling(.originBroken, .certain, findings)
+        // Only a lie, perhaps; but then another reason is as good.
+        guard let doubt = ClockJudging(judging).doubt else {
+            return Ruling(.originBroken, .certain, findings)
+        }
+        return Ruling(.originBroken, .likely, findings, against: [doubt])
     }
 
     /// Nothing at the right addresses says a word.
     private var silence: Ruling? {
-        let dead = at(.unreachable) + at(.mute)
-        guard !dead.isEmpty else { return nil }
-        let refusals = dead.compactMap { address -> Finding? in
-            guard case .cut(.refused(let why)) = weighing.peers[address]?.real else { return nil }
-            return Finding("tls_refused", "\(address) refuses TLS with the name: \(why)")
-        }
-        if refusals.count == dead.count { return Ruling(.originBroken, .possible, refusals) }
-        let findings = dead.map { Finding("address_silent", "\($0): \(reason($0))") }
-        let down = Finding(
-            "may_be_down", "a server that is down looks the same from here")
-        let reachesOthers = judging.evidence.answers.contains {
-            !$0.source.isSuspect && $0.statement != nil
-        }
-        return Ruling(
-            .addressBlocked, reachesOthers ? .likely : .possible, findings, against: [down])
-    }
-
-    private func reason(_ address: IPAddress) -> String {
-        switch weighing.peers[address]?.connection {
-        case .failed(let why): "no connection: \(why)"
-        case .timedOut: "no connection in time"
-        case .notDialled(let why): why
-        case .connected, nil:
-            weighing.peers[address]?.real.map {
-                "TLS with and without the name \(PeerJudging.words($0))"
-            } ?? "not tried"
-        }
+        SilenceJudging(judging: judging, dead: at(.unreachable) + at(.mute)).ruling
     }
 }
 

@@ -47,6 +47,10 @@ public enum Verdict: Sendable, Hashable {
         case rightClock = "right_clock"
         /// The deadline came first.
         case time
+        /// There was nobody to ask: no source is configured, or none may be asked.
+        case nobodyAsked = "nobody_asked"
+        /// The run was ended from outside before its own end.
+        case interrupted
     }
 
     /// The JSON spelling: `dns_hijacked`; a bounded set.

@@ -72,7 +72,7 @@ final class DiagnosisLab: Sendable {
             options.fetches = false
             options.staysOnLoopback = true
             // Under load; a run ends with its last answer.
-            options.patience = .seconds(30)
+            options.patience = .seconds(120)
             return options
         }
     }

@@ -9,12 +9,12 @@ import Testing
 /// `httpdns diagnose`, as it was built.
 @Suite(.timeLimit(.minutes(3))) struct DiagnoseToolTests {
     private let directory: TemporaryDirectory
-    private static let environment = ["NO_COLOR": "", "XDG_CONFIG_HOME": "/nowhere"]
+    static let environment = ["NO_COLOR": "", "XDG_CONFIG_HOME": "/nowhere"]
 
     init() throws { directory = try TemporaryDirectory() }
 
     /// The tool lies beside the test bundle.
-    private static var tool: String {
+    static var tool: String {
         var octets = [CChar](repeating: 0, count: 4_096)
         let count = readlink("/proc/self/exe", &octets, octets.count)
         let own = String(decoding: octets.prefix(max(count, 0)).map(UInt8.init), as: UTF8.self)
@@ -28,7 +28,7 @@ import Testing
         let words = [
             "diagnose", host, "--nameserver", lab.network.endpoint, "--no-system", "--hosts",
             "none", "--trusted", lab.trusted.endpoint, "--cacert", root, "--tls-port",
-            "\(lab.origin.port)", "--connect-only", "--stay-on-loopback", "--timeout", "30s",
+            "\(lab.origin.port)", "--connect-only", "--stay-on-loopback", "--timeout", "120s",
         ]
         return try await run(Self.tool, words + more, environment: Self.environment)
     }

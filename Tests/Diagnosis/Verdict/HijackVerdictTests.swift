@@ -80,7 +80,7 @@ import Testing
         scene.networkSays("127.0.0.1")
         scene.says(scene.doh, "8.8.9.1")
         scene.proves("8.8.9.1")
-        scene.unreachable("127.0.0.1", .failed("Connection refused"))
+        scene.unreachable("127.0.0.1", .failed(.refused, "Connection refused"))
         #expect(scene.hijack?.how == .rewritten)
     }
 

@@ -120,10 +120,12 @@ import Testing
         #expect(scene.verdict == .tlsIntercepted)
     }
 
-    @Test func `a date that differs is the clock's where certificates are out of date`() {
+    @Test func `a forged date takes no fault from the site`() {
         var scene = dated()
         scene.refuses("8.8.9.1", .expired)
-        #expect(scene.verdict == .inconclusive(missing: [.rightClock]))
+        #expect(scene.verdict == .originBroken)
+        #expect(scene.judgement.confidence == .likely)
+        #expect(scene.judgement.evidenceAgainst.contains { $0.code == "clock_may_be_wrong" })
     }
 
     // MARK: Denials

@@ -98,39 +98,6 @@ import Testing
         #expect(scene.hijack?.how == .stale)
     }
 
-    // MARK: The clock
-
-    @Test func `certificates that have not begun anywhere are the clock's fault`() {
-        var scene = agreed()
-        scene.refuses("8.8.9.1", .notYetValid)
-        #expect(scene.verdict == .inconclusive(missing: [.rightClock]))
-    }
-
-    @Test func `certificates of unrelated servers that have all ended are the clock's fault`() {
-        var scene = Scene()
-        scene.networkSays("8.8.9.1")
-        scene.fails(scene.doh, .untrusted("expired: the certificate has ended"))
-        scene.refuses("8.8.9.1", .expired)
-        #expect(scene.verdict == .inconclusive(missing: [.rightClock]))
-    }
-
-    @Test func `servers that say another date show that the clock is wrong`() {
-        var scene = agreed()
-        scene.refuses("8.8.9.1", .expired)
-        let then = WallTime(secondsSince1970: Scene.now.secondsSince1970 - 31_536_000)
-        scene.fetches(.plain, FetchEvidence.Page(status: 200, date: then))
-        #expect(scene.verdict == .inconclusive(missing: [.rightClock]))
-    }
-
-    @Test func `a wrong date from a server does not shake a proof`() {
-        var scene = agreed()
-        scene.proves("8.8.9.1")
-        scene.fetches(
-            .plain, FetchEvidence.Page(status: 200, date: WallTime(secondsSince1970: 0)))
-        #expect(scene.verdict == .clean)
-        #expect(scene.judgement.notes.contains { $0.code == "clock_skew" })
-    }
-
     // MARK: SNI
 
     @Test(arguments: [Handshake.cut(.reset), .cut(.closed)])
@@ -156,14 +123,6 @@ import Testing
     }
 
     // MARK: Addresses
-
-    @Test func `right addresses that nobody reaches are blocked, or the server is down`() {
-        var scene = agreed()
-        scene.unreachable("8.8.9.1")
-        #expect(scene.verdict == .addressBlocked)
-        #expect(scene.judgement.confidence == .likely)
-        #expect(scene.judgement.evidenceAgainst.contains { $0.code == "may_be_down" })
-    }
 
     @Test func `a dead address beside one that proves the name blocks nothing`() {
         var scene = Scene()

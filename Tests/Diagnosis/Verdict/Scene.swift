@@ -122,10 +122,14 @@ struct Scene {
                 real: Scene.untrusted(code, names, issuer, subject)))
     }
 
-    mutating func unreachable(_ address: String, _ connection: PeerEvidence.Connection = .timedOut)
-    {
-        evidence.peers.append(
-            PeerEvidence(address: Scene.address(address), connection: connection))
+    /// - Parameter other: what another port of it does.
+    mutating func unreachable(
+        _ address: String, _ connection: PeerEvidence.Connection = .timedOut,
+        other: PeerEvidence.Connection? = nil
+    ) {
+        var peer = PeerEvidence(address: Scene.address(address), connection: connection)
+        peer.otherPort = other.map { PeerEvidence.OtherPort(port: .http, connection: $0) }
+        evidence.peers.append(peer)
     }
 
     mutating func cuts(
@@ -163,6 +167,15 @@ struct Scene {
     ) {
         evidence.fetches.append(
             FetchEvidence(purpose: purpose, address: nil, url: url, result: .success(page)))
+    }
+
+    /// A source, or somebody, says that this machine's clock is so many seconds ahead.
+    mutating func tells(_ source: EvidenceSource, ahead seconds: Int64, isProven: Bool) {
+        let time = WallTime(secondsSince1970: Scene.now.secondsSince1970 - seconds)
+        evidence.times.append(
+            TimeEvidence(
+                teller: source.label, form: .dateField, isProven: isProven, time: time,
+                now: Scene.now))
     }
 
     static func name(_ text: String) -> HostName {

@@ -106,11 +106,73 @@ import Testing
         #expect(scene.judgement.confidence == .certain)
     }
 
-    @Test func `no name server and no route is offline`() {
+    @Test func `where nobody was asked nobody is offline, route or not`() {
+        for hasRoute in [true, false] {
+            var scene = Scene()
+            scene.evidence.sources = [scene.hosts]
+            scene.fails(scene.hosts, .notCovered)
+            scene.evidence.network.hasIPv4Route = hasRoute
+            #expect(scene.verdict == .inconclusive(missing: [.nobodyAsked]))
+            #expect(scene.judgement.evidenceFor.contains { $0.code == "no_route" } != hasRoute)
+            #expect(scene.judgement.advice.contains { $0.text.contains("--trusted") })
+        }
+    }
+
+    @Test(arguments: [
+        QueryFailure.misconfigured("no key"), .cancelled, .overQuota(retryAfterMilliseconds: 1),
+        .resting(milliseconds: 1), .unsupportedType(.a),
+    ])
+    func `who was never asked is not silent`(failure: QueryFailure) {
         var scene = Scene()
-        scene.evidence.sources = [scene.hosts]
+        scene.evidence.sources = [scene.doh]
+        scene.fails(scene.doh, failure)
+        scene.evidence.network.hasIPv4Route = false
+        #expect(scene.verdict == .inconclusive(missing: [.nobodyAsked]))
+    }
+
+    @Test(arguments: [QueryFailure.timedOut(tries: 2), .unreachable("Network is unreachable")])
+    func `one source that was asked and is not reached, without a route, is offline`(
+        failure: QueryFailure
+    ) {
+        var scene = Scene()
+        scene.evidence.sources = [scene.hosts, scene.doh]
+        scene.fails(scene.doh, failure)
         scene.evidence.network.hasIPv4Route = false
         #expect(scene.verdict == .offline)
+        #expect(scene.judgement.evidenceFor.contains { $0.text.contains(scene.doh.label) })
+    }
+
+    @Test(arguments: [true, false])
+    func `a run that was ended says so, and not that nobody answers`(hasRoute: Bool) {
+        var scene = Scene()
+        for source in [scene.system, scene.udp, scene.tcp, scene.doh] {
+            scene.fails(source, .cancelled)
+        }
+        scene.evidence.isInterrupted = true
+        scene.evidence.network.hasIPv4Route = hasRoute
+        #expect(scene.verdict == .inconclusive(missing: [.interrupted]))
+        #expect(scene.judgement.advice.count == 1)
+    }
+
+    @Test func `what was proven before a run was ended stays, with less confidence`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("8.8.9.1")
+        scene.evidence.isInterrupted = true
+        #expect(scene.verdict == .clean)
+        #expect(scene.judgement.confidence == .likely)
+        #expect(scene.judgement.evidenceAgainst.contains { $0.code == "interrupted" })
+    }
+
+    @Test func `a lie that was found before a run was ended is one`() {
+        var scene = Scene()
+        scene.says(scene.udp, "8.8.9.66")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("8.8.9.1")
+        scene.refuses("8.8.9.66", .wrongName, names: ["other.example"])
+        scene.evidence.isInterrupted = true
+        #expect(scene.isHijack)
     }
 
     @Test func `a route that leads nowhere is offline, likely`() {

@@ -12,8 +12,8 @@
 ///    and goes out as it was written. A value that an `=` of a form itself begins goes on to the
 ///    next `&` itself; no other value ends at what is wrapped up deeper than its beginning.
 /// 4. The content of an element of XML goes on to the tag that closes it: see ``TagTracker``.
-struct TextScanner {
-    enum Manner: Sendable, Hashable {
+package struct TextScanner {
+    package enum Manner: Sendable, Hashable {
         /// `a=b&c=d`: bodies of forms, queries.
         case form
         /// Words, assignments, nested JSON and XML.
@@ -71,18 +71,18 @@ struct TextScanner {
     private var before: UInt8 = 0
     private var isLong = false
 
-    init(_ manner: Manner, _ names: SecretNames) {
+    package init(_ manner: Manner, _ names: SecretNames) {
         self.manner = manner
         self.names = names
     }
 
     /// - Parameter verdict: of the name whose value the text is.
-    init(valueOf verdict: SecretNames.Verdict, _ names: SecretNames) {
+    package init(valueOf verdict: SecretNames.Verdict, _ names: SecretNames) {
         self.init(.text, names)
         if verdict != .clear { state = .before(verdict, isOfForm: false) }
     }
 
-    mutating func take(_ octet: UInt8, _ out: inout [UInt8]) {
+    package mutating func take(_ octet: UInt8, _ out: inout [UInt8]) {
         guard manner != .light, octet == 0x25 || !escape.isEmpty else {
             return take(octet, nil, &out)
         }
@@ -107,11 +107,11 @@ struct TextScanner {
     }
 
     /// The end of the text, or of what is kept of it.
-    mutating func finish(_ out: inout [UInt8]) {
+    package mutating func finish(_ out: inout [UInt8]) {
         loose(&out)
         // A suspect's value that is cut is not known to be short.
         if case .probing = state, !meant.isEmpty {
-            put(CaptureRedaction.placeholder, &out)
+            put(SecretNames.placeholder, &out)
         } else {
             out += written
         }
@@ -120,7 +120,7 @@ struct TextScanner {
     }
 
     /// The end of a value that is whole: a suspect's short one stays.
-    mutating func finishWhole(_ out: inout [UInt8]) {
+    package mutating func finishWhole(_ out: inout [UInt8]) {
         loose(&out)
         out += written
         clearHeld()
@@ -169,7 +169,7 @@ struct TextScanner {
             put(octet, raw, &out)
             before = octet
             if verdict == .secret {
-                put(CaptureRedaction.placeholder, &out)
+                put(SecretNames.placeholder, &out)
                 drop(.element)
                 tags.enter()
             } else {
@@ -236,7 +236,7 @@ extension TextScanner {
         noteToken()
         if let start = tokenAt, meant.count - start.meant >= TextScanner.shortestToken {
             out += written.prefix(start.written)
-            put(CaptureRedaction.placeholder, &out)
+            put(SecretNames.placeholder, &out)
             return drop(.token)
         }
         guard meant.count > TextScanner.mostHeld else { return }
@@ -311,10 +311,10 @@ extension TextScanner {
                     state = .probing(isOfForm: false)
                     return
                 }
-                put(CaptureRedaction.placeholder, &out)
+                put(SecretNames.placeholder, &out)
                 return drop(.quoted(octet, slashes: slashes))
             case 0x7B where verdict == .secret, 0x5B where verdict == .secret:
-                put(CaptureRedaction.placeholder, &out)
+                put(SecretNames.placeholder, &out)
                 depth = 1
                 stringSlashes = nil
                 return drop(.nested)
@@ -329,7 +329,7 @@ extension TextScanner {
             state = .probing(isOfForm: isOfForm)
             return probe(octet, raw, isOfForm, &out)
         }
-        put(CaptureRedaction.placeholder, &out)
+        put(SecretNames.placeholder, &out)
         drop(isOfForm ? .field : .bare)
         leaveOut(octet, raw, isOfForm ? .field : .bare, &out)
     }
@@ -346,7 +346,7 @@ extension TextScanner {
         meant.append(octet)
         hold(octet, raw)
         guard meant.count >= SecretNames.machineMadeOctets else { return }
-        put(CaptureRedaction.placeholder, &out)
+        put(SecretNames.placeholder, &out)
         drop(isOfForm ? .field : .token)
     }
 }

@@ -1,6 +1,6 @@
 /// What a media type says of a body.
-struct BodyNature: Sendable {
-    enum Class: Sendable {
+package struct BodyNature: Sendable {
+    package enum Class: Sendable {
         /// Pictures, sounds, archives: no text in which a name could stand.
         case binary
         case multipart
@@ -9,14 +9,14 @@ struct BodyNature: Sendable {
         case unknown
     }
 
-    let kind: Class
+    package let kind: Class
     /// Declared to be text, forms among them: in what holds zeros then nothing can be found.
-    let isText: Bool
-    let isJSON: Bool
+    package let isText: Bool
+    package let isJSON: Bool
     /// Programs and pages are full of names and colons, and no names of theirs are secrets.
-    let isProgram: Bool
+    package let isProgram: Bool
     /// What follows the type.
-    let parameters: String
+    package let parameters: String
 
     init(_ mediaType: String?) {
         let (type, parameters) = BodyNature.split(mediaType)

@@ -3,8 +3,8 @@
 /// Names are made comparable first: lower case, percent-decoded, without `-`, `_`, `.`, brackets
 /// and spaces. The last part of a name counts by itself, too: `user[pass]`, `userPwd`, `X-Auth`.
 /// Not `Sendable`: it remembers what it has judged.
-final class SecretNames {
-    enum Verdict: Sendable, Hashable {
+package final class SecretNames {
+    package enum Verdict: Sendable, Hashable {
         case clear
         /// Its value is taken out if it looks made by a machine; see ``isMachineMade(_:)``.
         case suspect
@@ -18,17 +18,28 @@ final class SecretNames {
     private var judgedFields: [String: Verdict] = [:]
     private var natures: [String: BodyNature] = [:]
 
-    init(_ redaction: CaptureRedaction) {
+    /// By the list of this project, and more.
+    ///
+    /// - Parameters:
+    ///   - added: more names of values that are secret.
+    ///   - addedFields: more header fields that are.
+    ///   - revealed: names that are not, whatever is said elsewhere.
+    package init(
+        added: Set<String> = [], addedFields: Set<String> = [], revealed: Set<String> = []
+    ) {
         let comparable = { (names: Set<String>) in
             Set(names.map { SecretNames.comparable(Array($0.utf8)) })
         }
-        added = comparable(redaction.names)
-        addedFields = comparable(redaction.fields)
-        revealed = comparable(redaction.revealed)
+        self.added = comparable(added)
+        self.addedFields = comparable(addedFields)
+        self.revealed = comparable(revealed)
     }
 
+    /// What stands in the place of what was taken out.
+    package static let placeholder = "REDACTED"
+
     /// Of a query item, a form field, a member of JSON.
-    func verdict(_ name: [UInt8]) -> Verdict {
+    package func verdict(_ name: [UInt8]) -> Verdict {
         if let known = judged[name] { return known }
         let verdict = judge(name, added)
         if judged.count >= SecretNames.mostRemembered { judged = [:] }
@@ -37,7 +48,7 @@ final class SecretNames {
     }
 
     /// Of a header field.
-    func verdict(field name: String) -> Verdict {
+    package func verdict(field name: String) -> Verdict {
         if let known = judgedFields[name] { return known }
         let octets = Array(name.utf8)
         let verdict =
@@ -49,7 +60,7 @@ final class SecretNames {
     }
 
     /// Of a body of that type.
-    func nature(of mediaType: String?) -> BodyNature {
+    package func nature(of mediaType: String?) -> BodyNature {
         let key = mediaType ?? ""
         if let known = natures[key] { return known }
         let nature = BodyNature(mediaType)
@@ -128,7 +139,7 @@ final class SecretNames {
         return (comparable(Array(inner)), comparable(Array(last[start...])))
     }
 
-    static func hex(_ octet: UInt8) -> UInt8? {
+    package static func hex(_ octet: UInt8) -> UInt8? {
         switch octet {
         case 0x30...0x39: octet - 0x30
         case 0x41...0x46: octet - 0x37
@@ -138,7 +149,7 @@ final class SecretNames {
     }
 
     /// Whether an octet may stand in a token of whatever alphabet.
-    static func isOfToken(_ octet: UInt8) -> Bool {
+    package static func isOfToken(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D...0x2F, 0x3D, 0x5F, 0x7E, 0x25:
             true
@@ -150,7 +161,7 @@ final class SecretNames {
     ///
     /// Because: MD5 in hexadecimal has 32 digits, the shortest session keys in use 16; words are
     /// shorter.
-    static let machineMadeOctets = 16
+    package static let machineMadeOctets = 16
 
     /// Names that are secret as a whole; parts of others they may be.
     private static let whole: Set<String> = [
