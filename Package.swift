@@ -93,6 +93,7 @@ let effects: [Target] = [
     module(
         "Store", ["Names", "Wire", "Lookup", "Exchange", "Caching", "Platform"], c: ["SQLite"]),
     module("Coding", c: ["Coding"]),
+    module("RequestReading", ["Exchange"], c: ["HTTPParser"]),
     module(
         "Transport", ["Names", "Lookup", "Trust", "Exchange", "Platform", "Coding"],
         c: ["Curl"]),
@@ -183,8 +184,8 @@ let commands: [Target] = [
         "ForwardProxy",
         [
             "", "Names", "Lookup", "Trust", "Exchange", "Platform", "OpenSSLTrust", "Transport",
-            "Resolution", "Client", "Capture",
-        ], c: ["System", "HTTPParser"]),
+            "RequestReading", "Resolution", "Client", "Capture",
+        ], c: ["System"]),
     module(
         "PinLab", ["Names", "Wire", "Trust", "Platform", "JSON", "Digest"],
         c: ["OpenSSL", "Nghttp2", "System"]),
@@ -274,7 +275,7 @@ let fuzzTargets: [Target] =
         fuzzTarget("Certificates", ["Names", "OpenSSLTrust", "Trust"]),
         fuzzTarget("PinPolicy", ["PinPolicy", "Trust"]),
         fuzzTarget("HAR", ["Capture"]), fuzzTarget("CaptureRows", ["Capture", "Store"]),
-        fuzzTarget("Requests", ["ForwardProxy"]),
+        fuzzTarget("Requests", ["RequestReading"]),
         fuzzTarget("Rules", ["RuleFile", "Rules", "Exchange"]),
     ]
 

@@ -55,7 +55,7 @@ extension CapturePage {
         th,td{padding:4px 8px;border-bottom:1px solid var(--line);overflow:hidden;
         text-overflow:ellipsis;white-space:nowrap}
         th:nth-child(1){width:56px}th:nth-child(2){width:120px}th:nth-child(3){width:82px}
-        th:nth-child(4){width:128px}th:nth-child(6){width:78px}th:nth-child(7){width:72px}
+        th:nth-child(4){width:160px}th:nth-child(6){width:78px}th:nth-child(7){width:72px}
         th.w{width:30%}
         .n{text-align:right;font-variant-numeric:tabular-nums}
         tbody tr{cursor:pointer}
@@ -84,11 +84,14 @@ extension CapturePage {
         #close{position:absolute;top:10px;right:12px;font:inherit;border:1px solid var(--line);
         border-radius:4px;background:var(--panel);color:var(--text);padding:2px 10px;
         cursor:pointer}
-        @media(max-width:720px){th:nth-child(2),td:nth-child(2),th:nth-child(7),
-        td:nth-child(7),th.w,td.w{display:none}th:nth-child(1){width:44px}
-        th:nth-child(3){width:66px}th:nth-child(4){width:84px}th:nth-child(6){width:66px}
-        td,th{padding:4px}
+        @media(max-width:720px){#list,#list tbody{display:block}
+        #list thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+        #list tbody tr{display:grid;grid-template-columns:minmax(24px,auto) auto 1fr auto;
+        gap:0 10px;padding:6px 4px;border-bottom:1px solid var(--line)}
+        #list td{border:0;padding:0;overflow:visible;white-space:normal;overflow-wrap:anywhere}
+        #list td:nth-child(2),#list td:nth-child(7),#list td.w{display:none}
+        #list td:nth-child(6){grid-area:1/4}#list td.u{grid-area:2/1/3/-1}
         #filters label{flex:1 1 40%}#filters .check{display:none}
-        input,select{max-width:none;flex:1;min-width:0}#legend,.h{display:none}}
+        input,select{max-width:none;flex:1;min-width:0}#legend{display:none}}
         """
 }

@@ -1,4 +1,5 @@
 internal import HTTPDNSExchange
+internal import HTTPDNSRequestReading
 
 /// Which fields pass the proxy. Source: RFC 9110 §7.6.
 enum ForwardedFields {

@@ -1,6 +1,7 @@
 internal import HTTPDNSExchange
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
+internal import HTTPDNSRequestReading
 
 /// What is done about a request.
 enum ProxyDecision: Sendable, Hashable {

@@ -1,4 +1,5 @@
 internal import HTTPDNSNames
+internal import HTTPDNSRequestReading
 
 /// Why a request is not carried out, as the client is told.
 struct Refusal: Error, Sendable, Hashable {

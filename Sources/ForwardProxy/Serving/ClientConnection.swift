@@ -2,6 +2,7 @@ internal import HTTPDNSExchange
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
+internal import HTTPDNSRequestReading
 
 /// One connection of a client, and what its requests lead to. Confined to the proxy's thread.
 ///

@@ -1,6 +1,5 @@
 internal import FuzzLoop
-
-@testable internal import HTTPDNSForwardProxy
+internal import HTTPDNSRequestReading
 
 /// What a reader makes of some octets.
 private struct Reading: Equatable {

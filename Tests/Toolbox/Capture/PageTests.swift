@@ -81,6 +81,39 @@ import Testing
     }
 }
 
+extension PageTests {
+    @Test(.enabled(if: Chromium.isThere), arguments: [400, 1_280])
+    func `no status and no method is cut off, on a telephone neither`(width: Int) async throws {
+        var records = PageTests.plain
+        for (place, label) in ["redirect_refused", "cannot_connect"].enumerated() {
+            records[place].failure = .init(label: label, message: label)
+            records[place].hops[0].status = nil
+            records[place].hops[0].method = "OPTIONS"
+        }
+        let directory = try TemporaryDirectory()
+        _ = try directory.write(
+            "page.html", String(decoding: CapturePage.page(records, title: "page"), as: UTF8.self))
+        let frame = try directory.write(
+            "frame.html",
+            """
+            <iframe src="page.html" style="width:\(width)px;height:800px;border:0"></iframe><script>
+            addEventListener("load",()=>{const d=document.querySelector("iframe").contentDocument;
+            const rows=[...d.querySelectorAll("#list tbody tr")];
+            const cut=rows.flatMap(r=>[2,3].map(i=>r.cells[i]))
+              .filter(c=>c.scrollWidth>c.clientWidth||c.getBoundingClientRect().right>\(width));
+            document.title=rows.length+" rows, "+cut.length+" cut, "+
+              (d.documentElement.scrollWidth>\(width)?"wider":"fits")})</script>
+            """)
+        let dom = try await Chromium.dom(
+            of: "file://\(frame)", in: directory, flags: ["--allow-file-access-from-files"])
+        #expect(dom.contains("<title>8 rows, 0 cut, fits</title>"), "\(dom.suffix(400))")
+    }
+
+    private static var plain: [CaptureRecord] {
+        (0..<8).map { .sample("/a/long/path/to/\($0)?" + String(repeating: "x", count: 90)) }
+    }
+}
+
 /// A browser on this machine, where there is one.
 enum Chromium {
     private static let places: [String] = ["/usr/bin/chromium", "/usr/bin/chromium-browser"]
@@ -89,15 +122,16 @@ enum Chromium {
     static var isThere: Bool { program != nil }
 
     /// What the page has become once its scripts have run; no host name leads anywhere.
-    static func dom(of url: String, in directory: TemporaryDirectory) async throws -> String {
+    static func dom(
+        of url: String, in directory: TemporaryDirectory, flags: [String] = []
+    ) async throws -> String {
         let result = try await run(
             program ?? "chromium",
             [
                 "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
                 "--host-resolver-rules=MAP * ^NOTFOUND",
                 "--user-data-dir=\(directory.path)/profile",
-                "--dump-dom", url,
-            ])
+            ] + flags + ["--dump-dom", url])
         return result.outputText
     }
 }

@@ -1,5 +1,6 @@
 import HTTPDNSExchange
 import HTTPDNSNames
+import HTTPDNSRequestReading
 import Testing
 
 @testable import HTTPDNSForwardProxy

@@ -1,7 +1,6 @@
 import HTTPDNSExchange
+import HTTPDNSRequestReading
 import Testing
-
-@testable import HTTPDNSForwardProxy
 
 @Suite struct RequestReaderTests {
     /// What a reader makes of some octets, given in pieces of a size.

@@ -47,7 +47,7 @@ import Testing
         #expect(shown.map { URL(string: $0.url)?.path } == paths + ["/passed"])
         #expect(shown.map(\.kind) == [.exchange, .exchange, .stubbed, .blocked, .passed])
         #expect(shown.map(\.status) == [200, 200, 200, nil, nil])
-        #expect(shown.map(\.rule) == [nil, nil, "mock", "blocked", nil])
+        #expect(shown.map(\.rule) == [nil, nil, "mock", "blocked", "local"])
         #expect(shown.last?.reason == "not ours")
         #expect(shown[1].hops.map(\.status) == [302, 200])
         #expect(String(decoding: shown[0].responseBody.octets, as: UTF8.self) == "page /a")

@@ -1,5 +1,5 @@
 internal import CHTTPDNSHTTPParser
-internal import HTTPDNSExchange
+package import HTTPDNSExchange
 
 /// Reads requests of HTTP/1 from what one client sends, with http_parser, and holds them to the letter.
 ///
@@ -17,8 +17,8 @@ internal import HTTPDNSExchange
 /// 5. What broke is not read on.
 ///
 /// Confined to the proxy's thread.
-final class RequestReader {
-    enum Step: Sendable, Hashable {
+package final class RequestReader {
+    package enum Step: Sendable, Hashable {
         /// All octets were taken; more are needed.
         case more
         /// The head is whole: see ``head()``. The next octet belongs to it still.
@@ -52,7 +52,7 @@ final class RequestReader {
     private var body: [UInt8] = []
 
     /// Nil when there is no memory.
-    init?(_ limits: RequestLimits) {
+    package init?(_ limits: RequestLimits) {
         guard let raw = httpdns_http_reader_new() else { return nil }
         self.raw = raw
         self.limits = limits
@@ -61,16 +61,16 @@ final class RequestReader {
     deinit { httpdns_http_reader_free(raw) }
 
     /// Something of a request has come.
-    var hasBegun: Bool { mode != .head || sectionOctets > 0 }
+    package var hasBegun: Bool { mode != .head || sectionOctets > 0 }
 
     /// The octets of the body that came with the last calls.
-    func takeBody() -> [UInt8] {
+    package func takeBody() -> [UInt8] {
         defer { body = [] }
         return body
     }
 
     /// Takes octets up to the next thing that is whole; how many, and what that is.
-    func read(_ octets: UnsafeRawBufferPointer) -> (taken: Int, step: Step) {
+    package func read(_ octets: UnsafeRawBufferPointer) -> (taken: Int, step: Step) {
         if let breach { return (0, .broken(breach)) }
         guard let base = octets.bindMemory(to: UInt8.self).baseAddress, !octets.isEmpty else {
             return (0, .more)
@@ -200,7 +200,7 @@ final class RequestReader {
     /// The head that was read; to be called when the step is `.head`.
     ///
     /// - Throws: ``RequestBreach``.
-    func head() throws(RequestBreach) -> ClientHead {
+    package func head() throws(RequestBreach) -> ClientHead {
         let major = httpdns_http_reader_major(raw)
         guard major == 1 else { throw .unknownVersion }
         var fields = HTTPFields()
@@ -238,21 +238,34 @@ private func tellPiece(
 }
 
 /// A request as it was read, not yet judged.
-struct ClientHead: Sendable, Hashable {
-    var method: String
+package struct ClientHead: Sendable, Hashable {
+    package var method: String
     /// Printable ASCII.
-    var target: String
+    package var target: String
     /// Of HTTP/1.
-    var minorVersion: Int
-    var fields: HTTPFields
+    package var minorVersion: Int
+    package var fields: HTTPFields
     /// How the reader frames the body.
-    var isReadChunked = false
-    var readLength: UInt64?
-    var keepsAlive = true
+    package var isReadChunked: Bool
+    package var readLength: UInt64?
+    package var keepsAlive: Bool
+
+    package init(
+        method: String, target: String, minorVersion: Int, fields: HTTPFields,
+        isReadChunked: Bool = false, readLength: UInt64? = nil, keepsAlive: Bool = true
+    ) {
+        self.method = method
+        self.target = target
+        self.minorVersion = minorVersion
+        self.fields = fields
+        self.isReadChunked = isReadChunked
+        self.readLength = readLength
+        self.keepsAlive = keepsAlive
+    }
 }
 
 /// Why what a client sent is no request that is taken.
-enum RequestBreach: Error, Sendable, Hashable {
+package enum RequestBreach: Error, Sendable, Hashable {
     case bareLineFeed, foldedField, badChunk, unknownMethod, headTooLarge, targetTooLong
     case tooManyFields, badField, badTarget, unknownVersion
     /// The library's word for it.
@@ -261,15 +274,17 @@ enum RequestBreach: Error, Sendable, Hashable {
 }
 
 /// How large the parts of a request may be.
-struct RequestLimits: Sendable, Hashable {
+package struct RequestLimits: Sendable, Hashable {
     /// The request line and the fields; again for trailers.
     ///
     /// Because: what common servers take is 8 to 64 KiB, and cookies are many.
-    var headOctets = 65_536
+    package var headOctets = 65_536
     /// Source: RFC 9112 §3: at least 8,000 are to be taken; twice that is more than browsers send.
-    var targetOctets = 16_384
+    package var targetOctets = 16_384
     /// Because: browsers send 20; a hundred more are an application's, a thousand are an attack.
-    var fieldCount = 200
+    package var fieldCount = 200
     /// A chunk's size and its extensions. Because: nobody sends extensions, and a size has 16 digits.
-    var chunkLineOctets = 256
+    package var chunkLineOctets = 256
+
+    package init() {}
 }
