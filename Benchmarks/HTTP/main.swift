@@ -4,7 +4,8 @@
 //     HTTPBench WAY body URL ROOT.pem
 //
 // WAY may end in `+ring`, `+file` (whose path is in HTTPDNS_BENCH_CAPTURE) or `+whole` (a file, bodies
-// of any size kept): then a capture records.
+// of any size kept): then a capture records. `session@100` and `client@100` send under so many rules,
+// each of which is asked and none of which fits.
 //
 // WAY: `stock` URLSession as it is; `null` URLSession with a protocol that answers at once from memory:
 // what any URLProtocol costs; `session` URLSession with this library installed; `client` HTTPDNSClient.
@@ -28,7 +29,8 @@ guard arguments.count >= 5, let url = URL(string: arguments[3]) else {
     print("usage: HTTPBench WAY get|body URL ROOT.pem [IN_FLIGHT COUNT [h1|h2]]")
     throw BenchFault.usage
 }
-let way = String(arguments[1].prefix { $0 != "+" })
+let way = String(arguments[1].prefix { $0 != "+" && $0 != "@" })
+let ruleCount = Int(arguments[1].prefix { $0 != "+" }.drop { $0 != "@" }.dropFirst())
 let recording = String(arguments[1].drop { $0 != "+" }.dropFirst())
 let clock = SystemMonotonicClock()
 
@@ -57,13 +59,24 @@ func library() throws -> HTTPDNS {
     return try HTTPDNS(configuration)
 }
 
+/// As many as were asked for, each with the conditions that rules mostly have; nil: none at all.
+func rules() throws -> LiveRules? {
+    guard let ruleCount else { return nil }
+    let list = try (0..<ruleCount).map { number in
+        RequestRule(
+            "rule \(number)", .method(.get) && (try .host("**.service\(number).example.com")),
+            .block)
+    }
+    return LiveRules(RequestRules(list))
+}
+
 func configuration() throws -> URLSessionConfiguration {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpMaximumConnectionsPerHost = 64
     if way == "null" {
         configuration.protocolClasses = [NullProtocol.self]
     } else if way.hasPrefix("session") {
-        try library().install(into: configuration)
+        try library().install(into: configuration, rules: rules())
     }
     return configuration
 }
@@ -138,9 +151,13 @@ func gets() async throws {
     let send: @Sendable () async throws -> Void
     if way == "client" {
         let client = try library().client
-        let request = HTTPRequest(.get, try HTTPURL(arguments[3]))
+        let (request, rules) = (HTTPRequest(.get, try HTTPURL(arguments[3])), try rules())
         send = {
-            let (body, _) = try await client.send(request).collect(upTo: 1_000)
+            let response =
+                if let rules {
+                    try await client.send(request, under: rules)
+                } else { try await client.send(request) }
+            let (body, _) = try await response.collect(upTo: 1_000)
             guard body.count == 13 else { throw BenchFault.wrongAnswer("\(body.count) octets") }
         }
     } else {

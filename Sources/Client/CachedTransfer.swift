@@ -151,7 +151,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         let isTheirs = state.withLock { state in
             switch state.phase {
             case .asked, .passing: true
-            case .answered, .repeating, .finishing, .pouring, .over: false
+            case .answered, .repeating, .seeking, .searching, .finishing, .pouring, .over: false
             }
         }
         if isTheirs { listener.brokeOff(facts) }

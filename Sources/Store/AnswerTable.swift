@@ -22,11 +22,8 @@ struct StoredRow: Sendable, Hashable {
     }
 }
 
-/// The table of answers in its file. Owned by the store's thread.
-///
-/// Rule for files of other versions: no tables at all: ours are made. Our mark and an older
-/// version: its tables are dropped, since it only holds what can be asked again. Our mark and a
-/// newer version, or no mark of ours beside tables of others: the file is left alone.
+/// The table of answers in its file; ``TableSetup`` says how other files are met. Owned by the
+/// store's thread.
 final class AnswerTable: StoredTable {
     let identity: PrivateFile.Identity
     private let database: Database
@@ -38,7 +35,7 @@ final class AnswerTable: StoredTable {
         do { identity = try PrivateFile.prepare(path) } catch { throw .unusable("\(error)") }
         database = try Database(path)
         do throws(DatabaseFault) {
-            try AnswerTable.open(database)
+            try AnswerTable.setup.open(database)
             select = try database.prepare(
                 "SELECT key, kept, kept_boot, boot, life, value, checksum FROM answer "
                     + "WHERE key = ?1")
@@ -169,66 +166,17 @@ extension AnswerTable {
         _ = try insert.step()
     }
 
-    private static func open(_ database: Database) throws(DatabaseFault) {
-        try database.run(
-            "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA secure_delete = ON")
-        if try database.snapshot({ () throws(DatabaseFault) in try state(of: database) })
-            != .current
-        {
-            try database.run("PRAGMA journal_mode = WAL")
-            try database.transaction { () throws(DatabaseFault) in
-                // Another process may have made the tables while we waited.
-                let state = try state(of: database)
-                if state == .older { try database.run("DROP TABLE IF EXISTS answer") }
-                if state != .current { try database.run(tables) }
-            }
-        }
-        try configure(database)
-    }
-
-    private static func configure(_ database: Database) throws(DatabaseFault) {
-        try database.run(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
-                + "PRAGMA journal_size_limit = 1048576")
-    }
-
-    private enum State {
-        /// No tables at all.
-        case fresh
-        case older
-        case current
-    }
-
-    /// To be asked inside a transaction: its parts must be of one moment.
-    private static func state(of database: Database) throws(DatabaseFault) -> State {
-        let found = try database.number("PRAGMA user_version") ?? 0
-        let mark = try database.number("PRAGMA application_id") ?? 0
-        let count = try database.number("SELECT count(*) FROM sqlite_schema") ?? 0
-        guard mark == applicationMark else {
-            guard count == 0 else {
-                throw .foreign("another program's tables are in it")
-            }
-            return .fresh
-        }
-        guard found <= version else {
-            throw .foreign("a newer version of this library made it (schema \(found))")
-        }
-        return found < version ? .older : .current
-    }
-
-    /// Because: "HDNS", so that file(1) and we know the file again.
-    private static let applicationMark: Int64 = 0x4844_4E53
-    /// Because: the first form of the table.
-    private static let version: Int64 = 1
-
-    private static let tables = """
-        CREATE TABLE answer(
-            key BLOB NOT NULL PRIMARY KEY, kept INTEGER NOT NULL, kept_boot INTEGER NOT NULL,
-            boot BLOB NOT NULL, life INTEGER NOT NULL, value BLOB NOT NULL,
-            checksum INTEGER NOT NULL, ends INTEGER NOT NULL, octets INTEGER NOT NULL
-        ) WITHOUT ROWID;
-        CREATE INDEX answer_by_end ON answer(ends, kept, octets);
-        PRAGMA application_id = \(applicationMark);
-        PRAGMA user_version = \(version);
-        """
+    private static let setup = TableSetup(
+        // Because: "HDNS".
+        mark: 0x4844_4E53,
+        // Because: the first form of the table.
+        version: 1, names: ["answer"],
+        making: """
+            CREATE TABLE answer(
+                key BLOB NOT NULL PRIMARY KEY, kept INTEGER NOT NULL, kept_boot INTEGER NOT NULL,
+                boot BLOB NOT NULL, life INTEGER NOT NULL, value BLOB NOT NULL,
+                checksum INTEGER NOT NULL, ends INTEGER NOT NULL, octets INTEGER NOT NULL
+            ) WITHOUT ROWID;
+            CREATE INDEX answer_by_end ON answer(ends, kept, octets)
+            """)
 }

@@ -41,10 +41,8 @@ struct ResponseRow: Sendable, Hashable {
     }
 }
 
-/// The table of kept responses in its file. Owned by the store's thread.
-///
-/// Files of other versions are met as ``AnswerTable`` meets them: an older form is begun anew,
-/// since all of it can be had again; a newer one, and another program's, are left alone.
+/// The table of kept responses in its file; ``TableSetup`` says how other files are met. Owned by
+/// the store's thread.
 final class ResponseTable: StoredTable {
     let identity: PrivateFile.Identity
     private let database: Database
@@ -52,7 +50,7 @@ final class ResponseTable: StoredTable {
     init(_ path: String) throws(DatabaseFault) {
         do { identity = try PrivateFile.prepare(path) } catch { throw .unusable("\(error)") }
         database = try Database(path)
-        do throws(DatabaseFault) { try ResponseTable.open(database) } catch {
+        do throws(DatabaseFault) { try ResponseTable.setup.open(database) } catch {
             if case .damaged = error { database.abandon() }
             throw error
         }
@@ -289,57 +287,22 @@ extension ResponseTable {
         return try database.number("SELECT tick FROM total") ?? 0
     }
 
-    private static func open(_ database: Database) throws(DatabaseFault) {
-        try database.run(
-            "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA secure_delete = ON")
-        if try database.snapshot({ () throws(DatabaseFault) in try isCurrent(database) }) != true {
-            try database.run("PRAGMA journal_mode = WAL")
-            try database.transaction { () throws(DatabaseFault) in
-                // Another process may have made the tables while we waited.
-                guard try isCurrent(database) == false else { return }
-                try database.run(
-                    "DROP TABLE IF EXISTS response; DROP TABLE IF EXISTS total; " + tables)
-            }
-        }
-        try database.run(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
-                + "PRAGMA journal_size_limit = 1048576")
-    }
-
-    /// To be asked inside a transaction: its parts must be of one moment.
-    private static func isCurrent(_ database: Database) throws(DatabaseFault) -> Bool {
-        let found = try database.number("PRAGMA user_version") ?? 0
-        let mark = try database.number("PRAGMA application_id") ?? 0
-        guard mark == applicationMark else {
-            guard try database.number("SELECT count(*) FROM sqlite_schema") == 0 else {
-                throw .foreign("another program's tables are in it")
-            }
-            return false
-        }
-        guard found <= version else {
-            throw .foreign("a newer version of this library made it (schema \(found))")
-        }
-        return found == version
-    }
-
-    /// Because: "HDNR", so that file(1) and we know the file again.
-    private static let applicationMark: Int64 = 0x4844_4E52
-    /// Because: the first form of the table.
-    private static let version: Int64 = 1
-
-    private static let tables = """
-        CREATE TABLE response(
-            number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL, variant BLOB NOT NULL,
-            head BLOB NOT NULL, body BLOB NOT NULL, octets INTEGER NOT NULL, sum INTEGER NOT NULL,
-            boot BLOB NOT NULL, checksum INTEGER NOT NULL, size INTEGER NOT NULL,
-            used INTEGER NOT NULL
-        );
-        CREATE INDEX response_by_key ON response(key);
-        CREATE INDEX response_by_use ON response(used);
-        CREATE INDEX response_by_body ON response(body);
-        CREATE TABLE total(octets INTEGER NOT NULL, tick INTEGER NOT NULL);
-        INSERT INTO total VALUES(0, 0);
-        PRAGMA application_id = \(applicationMark);
-        PRAGMA user_version = \(version);
-        """
+    private static let setup = TableSetup(
+        // Because: "HDNR".
+        mark: 0x4844_4E52,
+        // Because: the first form of the tables.
+        version: 1, names: ["response", "total"],
+        making: """
+            CREATE TABLE response(
+                number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL,
+                variant BLOB NOT NULL, head BLOB NOT NULL, body BLOB NOT NULL,
+                octets INTEGER NOT NULL, sum INTEGER NOT NULL, boot BLOB NOT NULL,
+                checksum INTEGER NOT NULL, size INTEGER NOT NULL, used INTEGER NOT NULL
+            );
+            CREATE INDEX response_by_key ON response(key);
+            CREATE INDEX response_by_use ON response(used);
+            CREATE INDEX response_by_body ON response(body);
+            CREATE TABLE total(octets INTEGER NOT NULL, tick INTEGER NOT NULL);
+            INSERT INTO total VALUES(0, 0)
+            """)
 }

@@ -1,7 +1,9 @@
-import HTTPDNS
+import Foundation
+import FoundationNetworking
 import HTTPDNSClient
 import HTTPDNSPinLab
 import HTTPDNSPlatform
+import HTTPDNSURLSession
 import TestSupport
 import Testing
 
@@ -303,5 +305,60 @@ import Testing
         origin.calls.release()
         for task in tasks { #expect(try await task.value.text == "2") }
         #expect(origin.server.record.requests.map(\.path) == ["/old", "/new"])
+    }
+
+    @Test func `sessions of one client wait for each other, and a task that is cancelled for none`()
+        async throws
+    {
+        let lab = try CachingLab()
+        let origin = try HeldOrigin(lab) { _, number in Self.fresh(number) }
+        defer { origin.stop() }
+        let httpdns = try httpdns(lab)
+        let sessions = (0..<3).map { _ in httpdns.session(configuration: .ephemeral) }
+        let url = try #require(URL(string: origin.server.at("/a")))
+        let begin = { (session: URLSession) in
+            Task { String(decoding: try await session.data(from: url).0, as: UTF8.self) }
+        }
+        let first = begin(sessions[0])
+        await origin.calls.begun(1)
+        let others = sessions.flatMap { session in (0..<4).map { _ in begin(session) } }
+        try await wait(12, in: httpdns)
+        first.cancel()
+        await #expect(throws: (any Error).self) { try await first.value }
+        await origin.calls.begun(2)
+        try await wait(11, in: httpdns)
+        origin.calls.release()
+        for task in others { #expect(try await task.value == "2") }
+        #expect(origin.server.count == 2)
+        #expect(
+            await eventually(withinMilliseconds: 60_000) {
+                (try? self.joined(httpdns))?.isEmpty == true
+            })
+    }
+
+    @Test func `an origin in trouble keeps nobody: each is stood in for by what is kept`()
+        async throws
+    {
+        let lab = try CachingLab()
+        let origin = try HeldOrigin(lab, holding: .butFirst) { _, number in
+            guard number == 1 else { return .text("sorry", status: 503) }
+            return Self.fresh(number, "max-age=1, stale-if-error=600").with([
+                "Age": "5", "ETag": "\"x\"",
+            ])
+        }
+        defer { origin.stop() }
+        let before = try httpdns(lab)
+        _ = try await before.fetch(origin.server.at())
+        await before.offlineCache?.flush()
+        let httpdns = try httpdns(lab)
+        let tasks = start(6, httpdns, origin.server.at())
+        await origin.calls.begun(1)
+        try await wait(5, in: httpdns)
+        origin.calls.release()
+        for task in tasks {
+            let fetched = try await task.value
+            #expect(fetched.text == "1" && fetched.outcome == .stale)
+        }
+        #expect(try joined(httpdns).isEmpty)
     }
 }

@@ -1,4 +1,6 @@
 import HTTPDNS
+import HTTPDNSPinLab
+import HTTPDNSPlatform
 import Testing
 
 /// RFC 9111 §4, section by section: what a kept response answers. Requests that are joined:
@@ -228,5 +230,60 @@ import Testing
             keys.map(\.text) == [
                 "https://a.test/d/x", "https://a.test/new", "https://a.test/y",
             ])
+    }
+
+    /// An origin that is well for the first request, and then as `turn` says.
+    private func withStale(
+        then turn: @escaping @Sendable () -> LabResponse,
+        _ body: (HTTPDNS, LabServer) async throws -> Void
+    ) async throws {
+        let lab = try CachingLab()
+        let count = Locked(0)
+        let server = try lab.origin { _ in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            guard isFirst else { return turn() }
+            return LabResponse.text("kept").with([
+                "Cache-Control": "max-age=1", "Age": "9", "ETag": "\"a\"",
+            ])
+        }
+        let httpdns = try lab.httpdns()
+        _ = try await httpdns.fetch(server.at())
+        try await body(httpdns, server)
+        server.stop()
+    }
+
+    @Test func `§4.2.4 an origin that cannot be reached lets nothing stale answer by itself`()
+        async throws
+    {
+        try await withStale(then: { .never }) { httpdns, server in
+            server.stop()
+            await #expect(throws: ExchangeFailure.self) { try await httpdns.fetch(server.at()) }
+            let asked = try await httpdns.fetch(
+                server.at(), .get, ["Cache-Control": "max-stale=900"])
+            #expect(asked.text == "kept" && asked.outcome == .stale)
+            #expect(try await httpdns.fetch(server.at(), mode: .onlyIfCached).text == "kept")
+        }
+    }
+
+    @Test func `§4.3.3 a 5xx to a validation is the answer, and what is kept stays`() async throws {
+        try await withStale(then: { .text("sorry", status: 503) }) { httpdns, server in
+            let failed = try await httpdns.fetch(server.at())
+            #expect(failed.head.status == 503 && failed.text == "sorry")
+            #expect(server.record.requests.last?.value(of: "If-None-Match") == "\"a\"")
+            #expect(try await httpdns.fetch(server.at(), mode: .onlyIfCached).text == "kept")
+        }
+    }
+
+    @Test func `§4.3.3 a 200 to a validation replaces what is kept`() async throws {
+        let new = LabResponse.text("new").with(["Cache-Control": "max-age=600"])
+        try await withStale(then: { new }) { httpdns, server in
+            #expect(try await httpdns.fetch(server.at()).text == "new")
+            let kept = try await httpdns.fetch(server.at())
+            #expect(kept.text == "new" && kept.outcome == .hit)
+            #expect(server.count == 2)
+        }
     }
 }
