@@ -110,11 +110,11 @@ struct RulesCheck {
         }
         guard let (request, explanation) = explained else { return .succeeded }
         console.print("")
-        console.print(request.line.printable)
+        console.print(shown(message: request.line).printable)
         for (place, rule) in explanation.rules.enumerated() {
             console.print("\(place + 1)  \(rule.rule.printable): \(RulesCheck.text(rule))")
         }
-        console.print("→ " + RulesCheck.text(explanation.decision).printable)
+        console.print("→ " + shown(message: RulesCheck.text(explanation.decision)).printable)
         return .succeeded
     }
 

@@ -2,7 +2,7 @@ internal import FuzzLoop
 internal import HTTPDNSRequestReading
 
 /// What a reader makes of some octets.
-private struct Reading: Equatable {
+private struct Reading {
     var heads: [ClientHead] = []
     var body: [UInt8] = []
     var ends = 0
@@ -16,6 +16,15 @@ private struct Reading: Equatable {
             pending += octets[start..<min(octets.count, start + piece)]
             while breach == nil, takeStep(of: reader, &pending) {}
         }
+    }
+
+    /// The same requests, whole up to the same one. Which of two breaches in one line is seen first may
+    /// depend on the pieces, and with it how much of a broken body was given.
+    func agrees(with other: Reading) -> Bool {
+        guard heads == other.heads, ends == other.ends, (breach == nil) == (other.breach == nil)
+        else { return false }
+        guard breach != nil else { return body == other.body }
+        return body.starts(with: other.body) || other.body.starts(with: body)
     }
 
     /// False when more octets are needed.
@@ -46,7 +55,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let sent = Array(octets.dropFirst())
     let whole = Reading(sent, piece: max(1, sent.count))
     let pieces = Reading(sent, piece: Int(first % 32) + 1)
-    precondition(whole == pieces, "\(whole) in one piece, \(pieces) in several")
+    precondition(whole.agrees(with: pieces), "\(whole) in one piece, \(pieces) in several")
     for head in whole.heads {
         let isPlain = head.target.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         precondition(isPlain, "a target that moves the cursor")

@@ -66,7 +66,11 @@ import Testing
             let sent = Array(octets.dropFirst())
             let whole = RequestReaderTests.read(sent, piece: max(1, sent.count))
             for piece in [1, 2, 7, Int(octets.first ?? 0) % 32 + 1] {
-                #expect(RequestReaderTests.read(sent, piece: piece) == whole, "\(name) by \(piece)")
+                let pieces = RequestReaderTests.read(sent, piece: piece)
+                #expect(pieces.heads == whole.heads && pieces.ends == whole.ends, "\(name)")
+                // Which of two breaches in one line is seen first may depend on the pieces.
+                #expect((pieces.breach == nil) == (whole.breach == nil), "\(name) by \(piece)")
+                if whole.breach == nil { #expect(pieces.body == whole.body, "\(name)") }
             }
         }
     }

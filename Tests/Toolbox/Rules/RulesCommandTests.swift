@@ -57,6 +57,19 @@ import Testing
         #expect(json.outputText.contains("\"outcome\":\"not_reached\""))
     }
 
+    @Test func `no secret of the URL is printed`() async throws {
+        let result = try await httpdns(
+            "rules", "check", file, "--url", "https://shop.example.test/x?token=hidden&id=7")
+        #expect(result.status == 0 && result.outputText.contains("/x?token=REDACTED&id=7\n"))
+        #expect(!result.outputText.contains("hidden"))
+        let passing = try directory.write(
+            "pass.json", #"{"version":1,"rules":[{"name":"all","then":"resolve"}]}"#)
+        let resolved = try await httpdns(
+            "rules", "check", passing, "--url", "https://shop.example.test/x?token=hidden")
+        #expect(resolved.outputText.contains("→ resolve GET https://shop.example.test"))
+        #expect(!resolved.outputText.contains("hidden"))
+    }
+
     @Test func `fetch says which rules acted, and what they did`() async throws {
         let url = "http://shop.example.test:1"
         let stubbed = try await httpdns("fetch", url + "/user", "--rules", file, "--json")
