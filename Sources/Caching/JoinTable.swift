@@ -15,7 +15,9 @@ package import HTTPDNSNames
 ///    the leader still under way, or learns how it ended.
 /// 3. What one brought that others cannot use is a sign that the next will, too: requests for that
 ///    URL do not wait for each other for a while.
-/// 4. A word for a member that has left is ignored, and so is one from a member that does not lead.
+/// 4. Who asks after a change that succeeded does not wait for one who asked before it, and what that
+///    one brings is not to be kept. Source: RFC 9111 §4.4.
+/// 5. A word for a member that has left is ignored, and so is one from a member that does not lead.
 package struct JoinTable: Sendable {
     /// What makes requests equal.
     package struct Key: Sendable, Hashable {
@@ -113,6 +115,18 @@ package struct JoinTable: Sendable {
         return end(leader, .goAlone)
     }
 
+    /// What was asked for until now is out of date, under these URLs or, for nil, under any.
+    package mutating func closed(_ urls: [CacheKey]?) {
+        guard let urls else { return open.removeAll() }
+        for key in open.keys where urls.contains(key.url) { open[key] = nil }
+    }
+
+    /// What this member brings is of a time before a change.
+    package func isOutdated(_ member: Member) -> Bool {
+        guard let group = groups[member.group], group.end == nil else { return false }
+        return open[group.key] != member.group
+    }
+
     /// A member has waited for long enough.
     package mutating func outwaited(_ member: Member) -> [Action] {
         guard let place = groups[member.group]?.waiting.firstIndex(of: member.number) else {
@@ -144,7 +158,7 @@ package struct JoinTable: Sendable {
         guard var group = groups[leader.group], group.leader == leader.number, group.end == nil
         else { return [] }
         defer { groups[leader.group] = group }
-        open[group.key] = nil
+        if open[group.key] == leader.group { open[group.key] = nil }
         group.end = word
         let waiting = group.waiting
         group.waiting = []

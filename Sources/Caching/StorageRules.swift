@@ -30,6 +30,8 @@ package enum StorageRules {
         case tooLarge = "too_large"
         case credentials
         case policyChanged = "policy_changed"
+        /// Something was changed by another request since it was asked.
+        case outdated
     }
 
     /// How the response came.

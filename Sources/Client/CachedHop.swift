@@ -214,6 +214,9 @@ final class CachedHop: Sendable {
         }?.leave()
     }
 
+    /// Something was changed since the request was sent: its answer may be of a time before.
+    var isOutdated: Bool { place?.isOutdated ?? false }
+
     /// What came is kept, or confirmed: equal requests that wait may look again.
     func settle() {
         place?.settle()

@@ -22,8 +22,7 @@ extension CachedTransfer {
         }
         let delay = max(0, hop.cache.monotonic.now().milliseconds(since: sentAt) / 1_000)
         let moment = Arrival(now: now, delaySeconds: delay, isProven: isProven)
-        hop.cache.store.remove(
-            Freshening.invalidated(by: head, to: wire.method, hop.url))
+        invalidate(Freshening.invalidated(by: head, to: wire.method, hop.url))
         if question.conditions != nil {
             if head.status == 304 { return confirm(question, by: head, moment) }
             if CachedTransfer.troubled.contains(head.status), let answer = hop.fallBack() {
@@ -34,6 +33,13 @@ extension CachedTransfer {
         }
         if wire.method == .head { refresh(by: head, moment) }
         return pass(head, moment, remark: question.remark)
+    }
+
+    /// In this order: what is being asked for either sees that it is outdated, or is removed.
+    private func invalidate(_ keys: [CacheKey]) {
+        guard !keys.isEmpty else { return }
+        hop.cache.joined.close(keys)
+        hop.cache.store.remove(keys)
     }
 
     struct Arrival {
@@ -194,6 +200,10 @@ extension CachedTransfer {
                     head.fields, delaySeconds: arrival.delaySeconds, receivedAt: arrival.now),
                 policy: hop.policy)
             let keeper = hop.cache.store.keep(response) { [weak self] in self?.hasRoom() }
+            guard !hop.isOutdated else {
+                keeper.abandon()
+                throw .outdated
+            }
             state.withLock { $0.mayFinish = CachedTransfer.redirecting.contains(head.status) }
             if !ReuseRules.isUseful(response) { hop.release(isOfNoUse: true) }
             return HeadOutcome(
@@ -201,7 +211,7 @@ extension CachedTransfer {
                 provenance: CacheProvenance(.missed, remark: remark))
         } catch {
             forget(head, because: error)
-            hop.release(isOfNoUse: true)
+            hop.release(isOfNoUse: error != .outdated)
             return HeadOutcome(
                 phase: .passing(nil), told: head,
                 provenance: CacheProvenance(.missed, remark: error.rawValue))

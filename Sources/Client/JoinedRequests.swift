@@ -1,4 +1,4 @@
-internal import HTTPDNSCaching
+package import HTTPDNSCaching
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 
@@ -40,6 +40,14 @@ package final class JoinedRequests: Sendable {
         guard patienceMilliseconds > 0 else { return nil }
         let now = clock.now()
         return state.withLock { $0.table.enter(key, now: now) }.map { JoinPlace($0, of: self) }
+    }
+
+    /// Who comes from now on waits for nobody who came before: what is kept of these URLs, or of
+    /// all where it is nil, is out of date. To be called before it is removed.
+    package func close(_ urls: [CacheKey]?) { state.withLock { $0.table.closed(urls) } }
+
+    fileprivate func isOutdated(_ member: JoinTable.Member) -> Bool {
+        state.withLock { $0.table.isOutdated(member) }
     }
 
     /// - Parameter tell: called once, unless the member leaves before: at once, or when the one
@@ -114,6 +122,9 @@ final class JoinPlace: Sendable {
     func wait(
         atMostMilliseconds most: Int64, _ tell: @escaping @Sendable (JoinTable.Word) -> Void
     ) { joined.wait(member, atMostMilliseconds: most, tell) }
+
+    /// Something was changed since it was asked: what it brings is not to be kept.
+    var isOutdated: Bool { joined.isOutdated(member) }
 
     /// What it brought is kept, for whoever waits.
     func settle() { joined.settle(member) }

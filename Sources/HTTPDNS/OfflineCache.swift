@@ -96,6 +96,7 @@ public final class OfflineCache: Sendable {
 
     /// Forgets everything, what is being kept at this moment too: on a sign-out, say.
     public func removeAll() async {
+        cache.joined.close(nil)
         store.removeAll()
         await store.flush()
     }

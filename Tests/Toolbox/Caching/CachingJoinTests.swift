@@ -236,6 +236,40 @@ import Testing
         #expect(origin.server.count == 1)
     }
 
+    @Test(arguments: [true, false])
+    func
+        `§4.4 who asks after a change does not wait for who asked before, whose answer is not kept`(
+            isPosted: Bool
+        ) async throws
+    {
+        let lab = try CachingLab()
+        let origin = try HeldOrigin(lab, holding: .first) { request, number in
+            request.method == "POST" ? .text("changed") : Self.fresh(number)
+        }
+        defer { origin.stop() }
+        let httpdns = try httpdns(lab)
+        let before = start(1, httpdns, origin.server.at())[0]
+        await origin.calls.begun(1)
+        let waiting = start(1, httpdns, origin.server.at())[0]
+        try await wait(1, in: httpdns)
+        if isPosted {
+            _ = try await httpdns.fetch(origin.server.at(), .post, body: .bytes([1]))
+        } else {
+            await httpdns.offlineCache?.removeAll()
+        }
+        let number = isPosted ? "3" : "2"
+        #expect(try await httpdns.fetch(origin.server.at()).text == number)
+        #expect(try await httpdns.fetch(origin.server.at()).outcome == .hit)
+        origin.calls.release()
+        let outdated = try await before.value
+        #expect(outdated.text == "1")
+        #expect(outdated.cache?.remark == "outdated")
+        // It began before the change; what is kept now is of after it.
+        _ = try await waiting.value
+        #expect(try await httpdns.fetch(origin.server.at()).text != "1")
+        #expect(try joined(httpdns).isEmpty)
+    }
+
     @Test func `nobody waits for longer than its patience`() async throws {
         let lab = try CachingLab()
         let origin = try HeldOrigin(lab, holding: .first) { _, number in

@@ -127,6 +127,35 @@ import Testing
         #expect(table.settled(all[0]).map(\.member) == [all[2]])
     }
 
+    @Test func `who comes after a change does not wait for who came before it`() throws {
+        var table = JoinTable()
+        let before = try entered(2, &table, key())
+        #expect(table.wait(before[0]) == .lead)
+        #expect(table.wait(before[1]) == nil)
+        #expect(!table.isOutdated(before[0]))
+        table.closed([try #require(CacheKey(HTTPURL("https://a.test/y")))])
+        #expect(!table.isOutdated(before[0]))
+        table.closed([try #require(CacheKey(HTTPURL("https://a.test/x")))])
+        #expect(table.isOutdated(before[0]))
+        let after = try entered(2, &table, key())
+        #expect(table.wait(after[0]) == .lead)
+        #expect(table.wait(after[1]) == nil)
+        #expect(!table.isOutdated(after[0]))
+        #expect(table.released(before[0], aloneUntil: nil).map(\.member) == [before[1]])
+        // The group of those that came after is another one, and still open.
+        let late = try entered(1, &table, key())
+        #expect(table.wait(late[0]) == nil)
+        #expect(table.settled(after[0]).map(\.member) == [after[1], late[0]])
+        for member in before + after + late { #expect(table.left(member) == []) }
+        #expect(table.isEmpty)
+        let all = try entered(1, &table, key())
+        #expect(table.wait(all[0]) == .lead)
+        table.closed(nil)
+        #expect(table.isOutdated(all[0]))
+        #expect(table.left(all[0]) == [])
+        #expect(table.isEmpty)
+    }
+
     @Test func `URLs that go alone are remembered within a bound`() throws {
         var table = JoinTable()
         let until = Monotonic.zero.adding(milliseconds: 1_000)

@@ -232,9 +232,9 @@ import Testing
             ])
     }
 
-    /// An origin that is well for the first request, and then as `turn` says.
+    /// An origin that is well for the first request, and then answers so.
     private func withStale(
-        then turn: @escaping @Sendable () -> LabResponse,
+        then later: LabResponse,
         _ body: (HTTPDNS, LabServer) async throws -> Void
     ) async throws {
         let lab = try CachingLab()
@@ -244,7 +244,7 @@ import Testing
                 count += 1
                 return count == 1
             }
-            guard isFirst else { return turn() }
+            guard isFirst else { return later }
             return LabResponse.text("kept").with([
                 "Cache-Control": "max-age=1", "Age": "9", "ETag": "\"a\"",
             ])
@@ -258,7 +258,7 @@ import Testing
     @Test func `§4.2.4 an origin that cannot be reached lets nothing stale answer by itself`()
         async throws
     {
-        try await withStale(then: { .never }) { httpdns, server in
+        try await withStale(then: .never) { httpdns, server in
             server.stop()
             await #expect(throws: ExchangeFailure.self) { try await httpdns.fetch(server.at()) }
             let asked = try await httpdns.fetch(
@@ -269,7 +269,7 @@ import Testing
     }
 
     @Test func `§4.3.3 a 5xx to a validation is the answer, and what is kept stays`() async throws {
-        try await withStale(then: { .text("sorry", status: 503) }) { httpdns, server in
+        try await withStale(then: .text("sorry", status: 503)) { httpdns, server in
             let failed = try await httpdns.fetch(server.at())
             #expect(failed.head.status == 503 && failed.text == "sorry")
             #expect(server.record.requests.last?.value(of: "If-None-Match") == "\"a\"")
@@ -279,7 +279,7 @@ import Testing
 
     @Test func `§4.3.3 a 200 to a validation replaces what is kept`() async throws {
         let new = LabResponse.text("new").with(["Cache-Control": "max-age=600"])
-        try await withStale(then: { new }) { httpdns, server in
+        try await withStale(then: new) { httpdns, server in
             #expect(try await httpdns.fetch(server.at()).text == "new")
             let kept = try await httpdns.fetch(server.at())
             #expect(kept.text == "new" && kept.outcome == .hit)

@@ -172,7 +172,7 @@ import Testing
         #expect(await (try lab.session(rules)).answer(try request()).code == .badServerResponse)
     }
 
-    @Test func `a throttled stub is no faster than it says, also for a task that is held meanwhile`()
+    @Test func `a throttled stub is no faster than it says, also where its task is held`()
         async throws
     {
         let body = Data((0..<2_000).map { UInt8(truncatingIfNeeded: $0) })
