@@ -22,6 +22,8 @@ package struct Command: Sendable {
     /// Whether Ctrl-C cancels the task that runs it, so that it can tell what it has; else the
     /// process ends at once.
     package private(set) var tellsWhenInterrupted = false
+    /// Verbs that have help of their own.
+    package private(set) var verbs: [CommandVerb] = []
     package let run: Action
 
     package init(
@@ -54,7 +56,41 @@ package struct Command: Sendable {
         return command
     }
 
+    /// The same with ``verbs``.
+    package func explaining(_ verbs: [CommandVerb]) -> Command {
+        var command = self
+        command.verbs = verbs
+        return command
+    }
+
+    /// The verb that was typed, of those with help of their own.
+    func verb(in words: some Collection<String>) -> CommandVerb? {
+        verbs.filter { words.starts(with: $0.words) }.max { $0.words.count < $1.words.count }
+    }
+
     package var allOptions: [OptionRule] { options + OptionRule.common }
+}
+
+/// A verb of a command, as help explains it.
+package struct CommandVerb: Sendable {
+    /// `export` of `httpdns capture export`; with a verb of a verb, both.
+    package let words: [String]
+    package let summary: String
+    /// What follows the verb in the usage line.
+    package let usage: String
+    /// Those of the command that mean something to it.
+    package let options: [OptionRule]
+    package let details: String
+
+    package init(
+        _ words: String..., summary: String, usage: String, options: [OptionRule], details: String
+    ) {
+        self.words = words
+        self.summary = summary
+        self.usage = usage
+        self.options = options
+        self.details = details
+    }
 }
 
 extension Command {

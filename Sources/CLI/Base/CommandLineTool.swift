@@ -82,19 +82,22 @@ package enum CommandLineTool {
             return .succeeded
         }
         if isAsking(.help, arguments.prefix(1)) || first == "help" {
-            return help(on: arguments.dropFirst().first, console)
+            return help(on: arguments.dropFirst(), console)
         }
         guard let command = Command.named(first) else {
             console.complain(unknownCommand(first), of: nil)
             return .usage
         }
         guard isAsking(.help, arguments[...]) else { return nil }
-        console.output.write(HelpText.command(command))
-        return .succeeded
+        let words = ParsedArguments.words(in: arguments.dropFirst(), rules: command.allOptions)
+        return help(on: [first] + words, console)
     }
 
-    private static func help(on name: String?, _ console: Console) -> ExitCode {
-        guard let name else {
+    /// - Parameter words: the command, and its verb.
+    private static func help(
+        on words: some Collection<String>, _ console: Console
+    ) -> ExitCode {
+        guard let name = words.first else {
             console.output.write(HelpText.tool(Command.all))
             return .succeeded
         }
@@ -102,7 +105,9 @@ package enum CommandLineTool {
             console.complain(unknownCommand(name), of: nil)
             return .usage
         }
-        console.output.write(HelpText.command(command))
+        let verb = command.verb(in: words.dropFirst())
+        console.output.write(
+            verb.map { HelpText.verb($0, of: command) } ?? HelpText.command(command))
         return .succeeded
     }
 

@@ -32,15 +32,30 @@ package enum HelpText {
 
     /// `httpdns COMMAND --help`.
     package static func command(_ command: Command) -> String {
-        """
-        httpdns \(command.name): \(command.summary)
+        page(
+            command.name, command.summary, command.usage, command.allOptions, command.details)
+    }
 
-        Usage: httpdns \(command.name) \(command.usage)
+    /// `httpdns COMMAND VERB --help`.
+    package static func verb(_ verb: CommandVerb, of command: Command) -> String {
+        page(
+            ([command.name] + verb.words).joined(separator: " "), verb.summary, verb.usage,
+            verb.options + OptionRule.common, verb.details)
+    }
+
+    private static func page(
+        _ name: String, _ summary: String, _ usage: String, _ options: [OptionRule],
+        _ details: String
+    ) -> String {
+        """
+        httpdns \(name): \(summary)
+
+        Usage: httpdns \(name) \(usage)
 
         Options:
-        \(columns(command.allOptions.map { ($0.synopsis, $0.summary) }))
+        \(columns(options.map { ($0.synopsis, $0.summary) }))
 
-        \(command.details)
+        \(details)
 
         \(exitCodes)
 
