@@ -182,9 +182,12 @@ struct Notes {
                     Finding("redirect_elsewhere", "\(fetch.url) leads to another host, \(host)"))
             }
         }
-        let measure = pages.first { $0.0.purpose == .verified || $0.0.purpose == .reference }
-        guard let measure = measure?.1, measure.status == 200 else { return found }
-        for (fetch, page) in pages where fetch.purpose == .plain {
+        // A page in clear from the right address may have been changed on the way, too.
+        let measure =
+            pages.first { $0.0.purpose == .verified } ?? pages.first { $0.0.purpose == .reference }
+        guard let (own, measure) = measure, measure.status == 200 else { return found }
+        for (fetch, page) in pages
+        where fetch != own && [.plain, .reference].contains(fetch.purpose) {
             guard page.status == 200, page.bodyDigest != measure.bodyDigest else { continue }
             found.append(difference(fetch, page, measure))
             break
@@ -201,7 +204,7 @@ struct Notes {
         let place = fetch.address.map { " at \($0)" } ?? ""
         return Finding(
             "content_differs",
-            "the page in clear\(place) is not the one of a proven peer (\(page.bodyOctets) octets "
+            "the page in clear\(place) is not the one to compare with (\(page.bodyOctets) octets "
                 + "and \(measure.bodyOctets))\(fields): pages that change by themselves do that, too"
         )
     }

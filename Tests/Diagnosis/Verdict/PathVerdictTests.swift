@@ -194,6 +194,17 @@ import Testing
         #expect(other.verdict == .clean)
     }
 
+    @Test func `a page in clear is held against the proven one, whoever gave its address`() {
+        for isSame in [true, false] {
+            var scene = agreed()
+            scene.proves("8.8.9.1")
+            scene.fetches(.reference, .init(status: 200, bodyDigest: [1]))
+            scene.fetches(.verified, .init(status: 200, bodyDigest: [isSame ? 1 : 2]))
+            #expect(
+                scene.judgement.notes.contains { $0.code == "content_differs" } == !isSame)
+        }
+    }
+
     @Test func `a redirect to https on the same host is no remark`() {
         var scene = agreed()
         scene.proves("8.8.9.1")
