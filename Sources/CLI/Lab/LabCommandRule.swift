@@ -119,7 +119,8 @@ extension LabVerb {
                 "serve", summary: "starts servers for work by hand", usage: "[SCENARIO…]",
                 options: LabVerb.serve.options,
                 details: """
-                    Prints name, URL and pins of each, the CA file and a proxy. Without names all of them.
+                    Prints name, URL and pins of each, the CA file and a proxy. Without names all
+                    of them.
 
                     \(ending)
 

@@ -49,8 +49,8 @@ final class RelayServer: Sendable {
         threads.await(atMost: 1, milliseconds: milliseconds)
     }
 
-    /// Leads a connection to a server until one of the two ends; then the other is ended alike, by a reset
-    /// if it was one.
+    /// Leads a connection to a server until one of the two ends; then the other is ended alike, by a
+    /// reset if it was one.
     ///
     /// - Parameters:
     ///   - first: what the server is sent before anything else.

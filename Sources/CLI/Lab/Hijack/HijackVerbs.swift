@@ -136,10 +136,10 @@ enum HijackVerb: String {
             "  " + name + String(repeating: " ", count: width - name.count + 2) + meaning
         }.joined(separator: "\n")
         return """
-            Without a command (or with --self) this library is the client, and each hijack is diagnosed as
-            well. Behind -- stands a command, which is run once for each hijack without a shell. Genuine
-            content, or refused: exit 1 on wrong content, on an origin that could be reached and was not,
-            and on a wrong verdict.
+            Without a command (or with --self) this library is the client, and each hijack is
+            diagnosed as well. Behind -- stands a command, which is run once for each hijack without
+            a shell. Genuine content, or refused: exit 1 on wrong content, on an origin that could be
+            reached and was not, and on a wrong verdict.
 
             In the command:
             \(placeholders)
