@@ -32,8 +32,9 @@ extension ResolverDescription {
     }
 
     /// Whether a text that names a resolver is the path of a profile: it has a slash, so that it cannot
-    /// be a host, and ends in `.json`.
+    /// be a host, and begins as only paths do, or ends in `.json`.
     package static func isProfilePath(_ text: String) -> Bool {
-        text.contains("/") && !text.contains("://") && text.hasSuffix(".json")
+        guard text.contains("/"), !text.contains("://") else { return false }
+        return ["/", "./", "../"].contains { text.hasPrefix($0) } || text.hasSuffix(".json")
     }
 }

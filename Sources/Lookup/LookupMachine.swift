@@ -38,8 +38,9 @@ package struct QueryID: Sendable, Hashable {
 /// 7. A late or repeated reply is ignored: its ``QueryID`` is no longer pending.
 /// 8. `now` is read once per event by the driver, and stored here only as a moment to act at.
 /// 9. Where a caller's patience is short, no source has more than half of what is left of it to itself:
-///    then the next is asked beside it, and an answer that proves nothing is held no longer either. A
-///    source that is late by its own measure is missed; one that only the caller cannot wait for is not.
+///    then the next is asked beside it, and an answer that proves nothing is held no longer either. That
+///    a caller has no time says nothing about the source: it is passed, and judged by what it does
+///    within its own time.
 /// 10. In a hedged lookup a source that is late by its own measure when another's answer settles it is
 ///    missed, too: else one that is silent would delay every lookup. One that proves itself is not
 ///    missed for the answer of one that does not: else whoever delays it would be believed in its place.
@@ -224,11 +225,9 @@ package struct LookupMachine: Sendable {
         else { return [] }
         var actions: [Action] = []
         for query in pending where !query.isOverdue {
-            let usual = sources[query.id.source].hedgeDelayMilliseconds
-            let isLate = now.milliseconds(since: query.asked) >= usual
             note(query, .failed(.timedOut(tries: 1)), now: now)
             keepListening(to: query.id)
-            actions.append(isLate ? .miss(query.id) : .pass(query.id))
+            actions.append(.pass(query.id))
         }
         return actions
     }

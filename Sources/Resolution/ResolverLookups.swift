@@ -257,7 +257,9 @@ extension Resolver {
                 todo += abandon(id, of: &running, now: now, in: &state)
             case .miss(let id):
                 todo += miss(id, of: &running, now: now, in: &state)
-            case .pass(let id): running.lastFailed = running.queries[id]?.label
+            case .pass(let id):
+                running.lastFailed = running.queries[id]?.label
+                running.queries[id]?.isPassed = true
             case .armAlarm(let moment):
                 if let alarm = running.alarm { todo.append(.disarm(alarm)) }
                 running.alarm = nil

@@ -91,6 +91,13 @@ extension Resolver {
     ) -> [StartedAction] {
         guard id.source < running.sources.count, let query = running.queries[id] else { return [] }
         let label = running.sources[id.source].label
+        if query.isPassed, !query.isMissed, now < query.until,
+            state.lingering.count < LingeringQuery.most
+        {
+            // Else a source that is silent would be passed by every caller in a hurry, and never rest.
+            state.lingering[LingeringQuery(serial: running.serial, id: id)] = query
+            return []
+        }
         var todo: [StartedAction] = query.ending.map { [.cancel($0)] } ?? []
         running.queries[id]?.ending = nil
         running.queries[id]?.isLeft = true
@@ -128,9 +135,10 @@ extension Resolver {
         let now = clock.now()
         var events: [StartedAction] = []
         step(key, serial: serial, now: now) { running, state in
-            guard id.source < running.sources.count, let query = running.queries[id] else {
-                return []
-            }
+            let lingering = LingeringQuery(serial: serial, id: id)
+            guard id.source < running.sources.count, let query = running.queries[id],
+                state.lingering[lingering] == nil
+            else { return [] }
             let label = running.sources[id.source].label
             let took = now.milliseconds(since: query.asked)
             switch result {
@@ -152,6 +160,28 @@ extension Resolver {
                 }
                 if failure != .notCovered { running.lastFailed = label }
                 return running.machine.failed(id, failure, now: now)
+            }
+        }
+        perform(events, key: key)
+        judgeLingering(result, LingeringQuery(serial: serial, id: id), key: key, now: now)
+    }
+
+    /// What came of a query after its lookup, by its source's own time.
+    private func judgeLingering(
+        _ result: Result<Testimony, QueryFailure>, _ lingering: LingeringQuery, key: LookupKey,
+        now: Monotonic
+    ) {
+        let events = state.withLock { state -> [StartedAction] in
+            guard let query = state.lingering.removeValue(forKey: lingering) else { return [] }
+            let subject = ResolverEvent.Subject(key.question)
+            switch result {
+            case .success where query.network != state.networkChanges: return []
+            case .success:
+                let took = now.milliseconds(since: query.asked)
+                return answered(
+                    query.label, subject, inMilliseconds: took, now: now, in: &state)
+            case .failure(let failure):
+                return failed(failure, query, subject, now: now, in: &state)
             }
         }
         perform(events, key: key)

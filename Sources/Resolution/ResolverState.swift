@@ -22,6 +22,8 @@ struct ResolverState {
     var networkChanges: UInt64 = 0
     /// The prefix behind which IPv4 is reached, once it is known.
     var nat64: [NAT64Prefix]?
+    /// Queries that outlive their lookups.
+    var lingering: [LingeringQuery: RunningQuery] = [:]
 }
 
 /// A lookup in flight.
@@ -54,8 +56,21 @@ struct RunningQuery {
     var isLeft = false
     /// Its time was over once, and its source has been judged for it.
     var isMissed = false
+    /// A caller had no time for it; its source has its own.
+    var isPassed = false
     /// What ends the asking before its time; nil when it is over, or not known yet.
     var ending: AskEnding?
+}
+
+/// One asking that outlives its lookup: what comes of it is heard for what it says of the source.
+struct LingeringQuery: Sendable, Hashable {
+    /// Of the lookup.
+    let serial: UInt64
+    let id: QueryID
+
+    /// Because: each lasts no longer than a source's own time; more are of a crowd of callers in a
+    /// hurry, who tell the same.
+    static let most = 64
 }
 
 /// Ends one asking of one source; its answer, if one comes still, is ignored.

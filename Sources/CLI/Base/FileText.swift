@@ -46,7 +46,9 @@ package enum FileText {
         guard fstat(descriptor, &facts) == 0 else { throw unreadable(path) }
         // Source: inode(7): S_IFMT and S_IFREG, which Swift sees as signed.
         guard facts.st_mode & 0o170000 == 0o100000 else {
-            throw .usage("cannot read \(quoted(path)): it is no regular file")
+            // Source: inode(7), S_IFDIR.
+            let what = facts.st_mode & 0o170000 == 0o040000 ? "a directory" : "no regular file"
+            throw .usage("cannot read \(quoted(path)): it is \(what)")
         }
         let octets = try octets(of: file, path, limit: maximumConfigurationOctets)
         guard let text = String(validating: octets, as: UTF8.self) else {

@@ -60,12 +60,17 @@ struct PagePicture {
         let answers = evidence.answers.filter {
             $0.source == source && $0.statement?.addresses.isEmpty != false
         }
-        var said: [String] = []
+        // What is said of A is often said of AAAA.
+        var types: [(words: String, types: [String])] = []
         for answer in answers {
             let words = DiagnoseWords.words(answer)
-            let line = "\(answer.type): \(words)"
-            if !said.contains(line) { said.append(line) }
+            if let place = types.firstIndex(where: { $0.words == words }) {
+                types[place].types.append(answer.type.name)
+            } else {
+                types.append((words, [answer.type.name]))
+            }
         }
+        var said = types.map { "\($0.types.joined(separator: " and ")): \($0.words)" }
         if evidence.answers.allSatisfy({ $0.source != source }) { said.append("nothing in time") }
         return said.joined(separator: "; ")
     }

@@ -33,7 +33,7 @@ enum PageStyle {
         vertical-align:top}
         thead th{background:var(--panel)}th[scope=row]{font-weight:600;min-width:9rem}
         .picture th[scope=col],.picture td{min-width:8rem}
-        .picture th[scope=row]{position:sticky;left:0;background:var(--page);max-width:12rem}
+        .picture th[scope=row]{position:sticky;left:0;background:var(--page);max-width:20rem}
         .layers th[scope=row]{min-width:5rem;white-space:nowrap}.layers td{overflow-wrap:anywhere}
         .timeline{min-width:38rem}.timeline th[scope=row]{width:30%}
         .timeline td:nth-child(2){width:30%}.timeline td:nth-child(3){white-space:nowrap}
@@ -61,7 +61,8 @@ enum PageStyle {
         .pill,.verdict,rect{print-color-adjust:exact;-webkit-print-color-adjust:exact}
         details::details-content{content-visibility:visible;block-size:auto}
         h2{break-after:avoid}tr,li{break-inside:avoid}.picture th[scope=row]{position:static}
-        .picture th[scope=col],.picture td{min-width:0}
+        .picture th,.picture td{min-width:0;padding:.2rem .3rem;overflow-wrap:anywhere}
+        .pill{white-space:normal}
         .timeline{min-width:0}}
         """
 }

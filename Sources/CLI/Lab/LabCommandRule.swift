@@ -47,52 +47,33 @@ extension Command {
         }
     }.failing { words, fault in
         words.first == "hijack" ? HijackRendering.json(fault) : LabRendering.json(fault)
-    }
+    }.explaining(LabVerb.help + HijackVerb.help)
 
-    private static var details: String {
-        let width = LabCommand.placeholders.map(\.name.count).max() ?? 0
-        let placeholders = LabCommand.placeholders.map { name, meaning in
-            "  " + name + String(repeating: " ", count: width - name.count + 2) + meaning
-        }.joined(separator: "\n")
-        return """
-            list    every scenario: what a client must do, what the server does, why
-            serve   starts servers for work by hand, until Ctrl-C; without names all of them
-            run     runs a command once for each scenario, without a shell, and grades it: it has
-                    accepted when its exit code is 0. Exit 1 when it missed any.
-                    --self grades this library, with its reasons for refusing.
+    private static let details = """
+        list    every scenario: what a client must do, what the server does, why
+        serve   starts servers for work by hand; without names all of them
+        run     runs a command once for each scenario, without a shell, and grades it; --self grades this
+                library
+        hijack  the same of networks that lie about a name: lab hijack list, serve and run
 
-            A refusal counts only when no request was sent, and only after a connection: a command that
-            never connects has not been run. What a command cannot be asked (a pin without {pin}, an
-            OCSP response it does not ask for) is shown as not covered. The command must be told whom to
-            trust ({cacert}) and where the name leads ({ip}, or --proxy).
+        "httpdns lab run --help" and the like say more.
 
-            In the command:
-            \(placeholders)
+        Examples:
+          httpdns lab list --only pins
+          httpdns lab run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} {url}
+          httpdns lab serve wrong-pin expired
+          httpdns lab hijack run
 
-            \(HijackVerbs.help)
-
-            Examples:
-              httpdns lab list --only pins
-              httpdns lab run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} {url}
-              httpdns lab run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} \\
-                  --pinnedpubkey {curlpins} {url}
-              httpdns lab run --proxy -- wget -q -O- --ca-certificate={cacert} {url}
-              httpdns lab run --self --junit lab.xml
-              httpdns lab serve wrong-pin expired
-              httpdns lab hijack run
-              httpdns lab hijack run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} {url}
-
-            docs/lab.md shows more clients, and which name of badssl.com is which scenario;
-            docs/hijack-lab.md where each hijack is met.
-            """
-    }
+        docs/lab.md shows more clients, and which name of badssl.com is which scenario;
+        docs/hijack-lab.md where each hijack is met.
+        """
 }
 
 /// What each verb of `lab` takes.
 enum LabVerb: String {
     case list, run, serve
 
-    private var options: [OptionRule] {
+    var options: [OptionRule] {
         switch self {
         case .list: [.only, .noFault, .json]
         case .run:
@@ -115,6 +96,68 @@ enum LabVerb: String {
                 "--\(rule.name) means nothing for lab \(rawValue); it belongs to "
                     + verbs.joined(separator: " and "))
         }
+    }
+}
+
+// How each is explained
+extension LabVerb {
+    /// How what is served ends.
+    static let ending =
+        "Ctrl-C or SIGTERM (kill) ends them; what a shell starts with & ignores Ctrl-C."
+
+    static var help: [CommandVerb] {
+        [
+            CommandVerb(
+                "list", summary: "every scenario: what a client must do, what the server does, why",
+                usage: "[--only GLOB]", options: LabVerb.list.options,
+                details: """
+                    Examples:
+                      httpdns lab list --only pins
+                      httpdns lab list --json
+                    """),
+            CommandVerb(
+                "serve", summary: "starts servers for work by hand", usage: "[SCENARIO…]",
+                options: LabVerb.serve.options,
+                details: """
+                    Prints name, URL and pins of each, the CA file and a proxy. Without names all
+                    of them.
+
+                    \(ending)
+
+                    Examples:
+                      httpdns lab serve wrong-pin expired
+                      httpdns lab serve --seed anything --port 8443 --dir /tmp/lab
+                    """),
+            CommandVerb(
+                "run", summary: "runs a client once for each scenario, and grades it",
+                usage: "-- COMMAND… | --self", options: LabVerb.run.options, details: ofRun),
+        ]
+    }
+
+    private static var ofRun: String {
+        let width = LabCommand.placeholders.map(\.name.count).max() ?? 0
+        let placeholders = LabCommand.placeholders.map { name, meaning in
+            "  " + name + String(repeating: " ", count: width - name.count + 2) + meaning
+        }.joined(separator: "\n")
+        return """
+            The command is run without a shell: it has accepted when its exit code is 0. Exit 1 when it
+            missed any. --self grades this library, with its reasons for refusing.
+
+            A refusal counts only when no request was sent, and only after a connection: a command that
+            never connects has not been run. What a command cannot be asked (a pin without {pin}, an
+            OCSP response it does not ask for) is shown as not covered. The command must be told whom to
+            trust ({cacert}) and where the name leads ({ip}, or --proxy).
+
+            In the command:
+            \(placeholders)
+
+            Examples:
+              httpdns lab run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} {url}
+              httpdns lab run -- curl -sS --cacert {cacert} --resolve {host}:{port}:{ip} \\
+                  --pinnedpubkey {curlpins} {url}
+              httpdns lab run --proxy -- wget -q -O- --ca-certificate={cacert} {url}
+              httpdns lab run --self --junit lab.xml
+            """
     }
 }
 

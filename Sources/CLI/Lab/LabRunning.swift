@@ -91,33 +91,14 @@ struct LabRunning {
     private func played(
         _ run: LabRun, _ client: any LabClient
     ) async throws(CommandFault) -> [LabResult] {
-        let done = Locked(0)
-        let total = scenarios.count
-        let isShown = console.errors.isTerminal
-        let console = console
-        let (isJSON, isVerbose) = (arguments.has(.json), arguments.has(.verbose))
-        defer { if isShown { console.errors.write("\r\u{1B}[K") } }
+        let progress = LabProgress<LabResult>(
+            total: scenarios.count, arguments, console,
+            json: { LabRendering.json($0, showsOutput: $1) },
+            words: { ($0.scenario.name, [$0.play?.output].compactMap(\.self)) })
+        defer { progress.end() }
         do throws(LabError) {
-            return try await run.results(of: scenarios, with: client) { result in
-                let count = done.withLock { count in
-                    count += 1
-                    return count
-                }
-                if isShown { console.errors.write("\r\u{1B}[K\(count) of \(total)") }
-                if isJSON {
-                    console.print(json: LabRendering.json(result, showsOutput: isVerbose))
-                } else if isVerbose {
-                    LabRunning.tell(result, console)
-                }
-            }
+            return try await run.results(of: scenarios, with: client) { progress.tell($0) }
         } catch { throw .usage("\(error)") }
-    }
-
-    /// What the client said, under the scenario's name.
-    private static func tell(_ result: LabResult, _ console: Console) {
-        let output = result.play?.output ?? ""
-        console.note(result.scenario.name + ":")
-        for line in output.split(whereSeparator: \.isNewline) { console.note("  " + line) }
     }
 
     private func show(_ results: [LabResult]) throws(CommandFault) {

@@ -112,7 +112,7 @@ struct LabServing {
         console.print(
             "Try      curl --cacert \(files.authority.printable) --resolve "
                 + "\(first.host):\(first.port):\(first.address) \(first.url)")
-        console.print("Ctrl-C ends them.")
+        console.print(LabVerb.ending)
     }
 
     private static func json(

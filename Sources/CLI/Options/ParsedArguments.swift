@@ -7,6 +7,8 @@ internal import HTTPDNSNames
 package struct ParsedArguments: Sendable, Hashable {
     /// Everything that is no option, in order.
     package private(set) var words: [String] = []
+    /// How many words stand behind `--`; nil where there is none.
+    package private(set) var wordsBehindEnd: Int?
     private var values: [String: [String]] = [:]
     /// The names of the options that there are.
     private let known: Set<String>
@@ -18,6 +20,7 @@ package struct ParsedArguments: Sendable, Hashable {
         while let argument = rest.popFirst() {
             if argument == "--" {
                 words += rest
+                wordsBehindEnd = rest.count
                 return
             }
             guard argument.hasPrefix("-"), argument != "-" else {

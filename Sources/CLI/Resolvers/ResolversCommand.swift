@@ -1,3 +1,4 @@
+internal import HTTPDNS
 internal import HTTPDNSJSON
 internal import HTTPDNSProfiles
 
@@ -5,7 +6,7 @@ extension Command {
     /// `httpdns resolvers`: the providers that are known without configuration, and those of the
     /// configuration file.
     package static let resolvers = Command(
-        "resolvers", summary: "the known providers, what each needs", usage: "[NAME…]",
+        "resolvers", summary: "the known providers, what each needs", usage: "[NAME|./FILE…]",
         options: [.json, .timeout, .verbose, .config], details: details
     ) { (arguments, console) throws(CommandFault) in
         // Nothing is waited for here; what is no duration is wrong all the same.
@@ -18,6 +19,8 @@ extension Command {
             let id = name.hasPrefix("@") ? String(name.dropFirst()) : name
             if let resolver = configuration.resolver(named: id) {
                 configured.append(resolver)
+            } else if ResolverDescription.isProfilePath(id) {
+                profiles.append(try profile(ofFile: id))
             } else if let profile = Profiles.named(id) {
                 profiles.append(profile)
             } else {
@@ -49,10 +52,22 @@ extension Command {
         Examples:
           httpdns resolvers                    all of them, by protocol
           httpdns resolvers aliyun             one, with its servers, source and notes
+          httpdns resolvers ./fleet.json       a profile of your own, checked
           httpdns resolvers --json             an object a line, for programs
           httpdns lookup example.com @google   ask one of them
           httpdns lookup example.com @aliyun --account 100000 --secret-env ALIYUN_SECRET
         """
+
+    /// A profile of one's own, checked as `lookup` checks it.
+    private static func profile(ofFile path: String) throws(CommandFault) -> Profile {
+        let description = try ResolverDescription.ofProfile(
+            path, text: try FileText.profile(path)
+        ) { .usage($0) }
+        guard case .provider(let profile) = description.kind else {
+            throw .usage("\(quoted(path)) is not a resolver")
+        }
+        return profile
+    }
 
     private static func unknownResolver(_ typed: String, _ id: String) -> CommandFault {
         let hint = Profiles.nearest(to: id).map { "; did you mean \"\($0)\"?" } ?? ""

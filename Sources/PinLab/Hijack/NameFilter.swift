@@ -1,4 +1,3 @@
-internal import CHTTPDNSSystem
 public import HTTPDNSNames
 internal import HTTPDNSPlatform
 
@@ -22,10 +21,11 @@ public final class NameFilter: Sendable {
     }
 
     /// Where clients connect to.
-    public let address: IPAddress
+    public var address: IPAddress { relay.address }
     /// And on which port.
-    public let port: Port
-    private let core: FilterCore
+    public var port: Port { relay.port }
+    private let relay: RelayServer
+    private let passage: Passage
 
     /// Takes a port.
     ///
@@ -40,73 +40,53 @@ public final class NameFilter: Sendable {
         to origin: LabServer, at address: IPAddress, port: Port? = nil, hides name: String,
         deed: Deed
     ) throws(LabError) {
-        let listener = try Descriptor.bound(
-            stream: true, address: address, port: port?.number ?? 0)
-        self.address = address
-        self.port = try listener.boundPort()
-        core = FilterCore(
-            listener: Listener(listener), stop: try StopSignal(), origin: origin,
-            name: name.lowercased(), deed: deed)
+        let relay = try RelayServer(at: address, port: port)
+        self.relay = relay
+        passage = Passage(relay: relay, origin: origin, name: name.lowercased(), deed: deed)
     }
 
-    deinit { core.stop.raise() }
+    deinit { relay.stop.raise() }
 
     /// Begins to serve.
     ///
     /// - Throws: ``LabError``.
     public func start() throws(LabError) {
-        let core = core
-        try core.threads.start { core.acceptAll() }
+        let passage = passage
+        try relay.start { passage.serve($0) }
     }
 
     /// Ends every connection.
-    public func stop() {
-        core.stop.raise()
-        core.listener.close()
-        core.threads.awaitAll()
-    }
+    public func stop() { relay.end() }
 
     /// The connections until now: the name that each asked for, "" for none.
-    public var names: [String] { core.names.withLock { $0 } }
+    public var names: [String] { passage.names.withLock { $0 } }
 
     /// Waits until no connection is open; false when some still were after two seconds.
     func awaitConnectionsEnded() -> Bool {
-        core.threads.await(atMost: 1, milliseconds: NameFilter.drainMilliseconds)
+        relay.awaitConnectionsEnded(milliseconds: NameFilter.drainMilliseconds)
     }
 
     /// Because: as a server's own, which follows from clients that close when they are done.
     private static let drainMilliseconds: Int64 = 2_000
 }
 
-private final class FilterCore: Sendable {
-    let listener: Listener
-    let stop: StopSignal
-    let threads = ThreadGroup()
+/// The part of a filter that its threads share.
+private final class Passage: Sendable {
     let names = Locked<[String]>([])
+    private let relay: RelayServer
     private let origin: LabServer
     private let name: String
     private let deed: NameFilter.Deed
 
-    init(
-        listener: Listener, stop: StopSignal, origin: LabServer, name: String,
-        deed: NameFilter.Deed
-    ) {
-        self.listener = listener
-        self.stop = stop
+    init(relay: RelayServer, origin: LabServer, name: String, deed: NameFilter.Deed) {
+        self.relay = relay
         self.origin = origin
         self.name = name
         self.deed = deed
     }
 
-    func acceptAll() {
-        guard let listener = listener.current else { return }
-        acceptConnections(on: listener, stop: stop, threads: threads) { accepted in
-            { self.serve(accepted) }
-        }
-    }
-
-    private func serve(_ client: Descriptor) {
-        let stream = LabStream(client, stop: stop)
+    func serve(_ client: Descriptor) {
+        let stream = LabStream(client, stop: relay.stop)
         var octets: [UInt8] = []
         var hello: ClientHello?
         while hello == nil {
@@ -121,26 +101,16 @@ private final class FilterCore: Sendable {
         }
         let asked = hello?.serverName
         names.withLock { $0.append(asked ?? "") }
-        guard asked != name else {
-            switch deed {
-            case .resets: stream.reset()
-            case .swallows: stream.stayOpen()
-            case .diverts(let other): pass(octets, client, to: other)
-            }
-            return
+        guard asked == name else { return lead(client, to: origin, octets) }
+        switch deed {
+        case .resets: stream.reset()
+        case .swallows: stream.stayOpen()
+        case .diverts(let other): lead(client, to: other, octets)
         }
-        pass(octets, client, to: origin)
     }
 
-    private func pass(_ first: [UInt8], _ client: Descriptor, to place: LabServer) {
-        let octets = place.address.octets
-        let raw = httpdns_socket_connecting(octets, octets.count, place.port.number)
-        guard raw >= 0 else { return }
-        let server = Descriptor(owning: raw)
-        guard stop.wait(for: [(server.raw, Int32(POLLOUT))]) == .ready,
-            LabStream(server, stop: stop).write(first)
-        else { return }
-        relay(client, server, stop: stop)
+    private func lead(_ client: Descriptor, to place: LabServer, _ first: [UInt8]) {
+        relay.lead(client, to: place.address, place.port.number, first: first)
     }
 }
 

@@ -60,11 +60,52 @@ import Testing
         let directory = try TemporaryDirectory()
         let pipe = directory.path + "/pipe"
         #expect(mkfifo(pipe, 0o600) == 0)
-        for path in [pipe, "/dev/zero", directory.path] {
+        let paths = [
+            (pipe, "no regular file"), ("/dev/zero", "no regular file"),
+            (directory.path, "a directory"),
+        ]
+        for (path, what) in paths {
             let result = try await httpdns("lookup", "a.test", "@127.0.0.1:9", "--config", path)
-            #expect(result.errorText.contains("it is no regular file"))
+            #expect(result.errorText.contains("it is \(what)"))
             #expect(result.status == 2)
         }
+    }
+
+    @Test(arguments: [
+        ("/", "it is a directory"), ("./", "it is a directory"),
+        ("./nowhere", "No such file or directory"), ("../nowhere.json", "No such file"),
+        ("/dev/null", "it is no regular file"), ("nowhere/x.json", "No such file or directory"),
+    ])
+    func `a path that names no profile is told as that, to whichever command`(
+        path: String, why: String
+    ) async throws {
+        let commands = [
+            ["lookup", "a.test", "@" + path], ["resolvers", path], ["resolvers", "@" + path],
+            ["fetch", "https://a.test/", "--resolver", path],
+            ["diagnose", "a.test", "--no-system", "--nameserver", "none", "--trusted", path],
+        ]
+        for words in commands {
+            let result = try await run(
+                Tool.path, words, environment: ["NO_COLOR": "", "XDG_CONFIG_HOME": "/nowhere"])
+            #expect(result.status == 2)
+            #expect(result.errorText.contains("cannot read \"\(path)\": \(why)"), "\(words)")
+            #expect(result.errorText.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test func `a profile of one's own is shown as one that is built in`() async throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.write(
+            "fleet.json",
+            """
+            {"id": "fleet", "title": "The fleet", "kind": "doh",
+             "url": "https://dns.example.com/dns-query", "bootstrap": {"ipv4": ["127.0.0.1"]},
+             "needs": [], "takes": [], "supports": ["any"],
+             "source": "https://wiki.example.com/dns", "date": "2026-11-30"}
+            """)
+        let shown = try await httpdns("resolvers", file)
+        #expect(shown.status == 0, "\(shown.errorText)")
+        #expect(shown.outputText.contains("https://dns.example.com/dns-query"))
     }
 
     @Test func `a resolver is shown by the name that the file gives it`() async throws {

@@ -133,4 +133,50 @@ import Testing
         let status = try await offPool { child.awaitEnd() }
         #expect(status == 130)
     }
+
+    @Test(arguments: [["lab", "serve", "expired"], ["lab", "hijack", "serve", "plain-poisoning"]])
+    func `SIGTERM ends what a shell has started in the background, whatever it ignores`(
+        words: [String]
+    ) async throws {
+        let line = (words + ["--json"]).joined(separator: " ")
+        let child = try ChildProcess(
+            "/bin/sh", ["-c", "trap '' INT TERM; exec '\(Self.tool)' \(line)"],
+            environment: Self.environment)
+        // It serves from then on.
+        #expect(try await offPool { child.readLine() } != nil)
+        kill(child.identifier, SIGTERM)
+        let status = try await offPool { child.awaitEnd() }
+        #expect(status == 130)
+    }
+
+    @Test func `each verb has help of its own, and all of them together have`() async throws {
+        let places: [[String]] = [
+            ["lab"], ["lab", "list"], ["lab", "serve"], ["lab", "run"], ["lab", "hijack"],
+            ["lab", "hijack", "list"], ["lab", "hijack", "serve"], ["lab", "hijack", "run"],
+        ]
+        var texts: Set<String> = []
+        for words in places {
+            let help = try await run(
+                Self.tool, words + ["--help"], environment: Self.environment)
+            #expect(help.status == 0)
+            let name = "httpdns " + words.joined(separator: " ")
+            #expect(help.outputText.hasPrefix(name + ": "), "\(help.outputText)")
+            #expect(help.outputText.contains("Usage: \(name) "))
+            texts.insert(help.outputText)
+            if words.last == "serve" {
+                #expect(help.outputText.contains("SIGTERM"))
+                #expect(!help.outputText.contains("--junit"))
+            }
+        }
+        #expect(texts.count == places.count)
+    }
+
+    @Test func `a command that is missing behind its mark is a mistake`() async throws {
+        for words in [["run", "--"], ["run", "--only", "dns", "--"]] {
+            let result = try await hijack(words)
+            #expect(result.status == 2)
+            #expect(result.errorText.contains("a command is missing behind --"))
+            #expect(result.outputText.isEmpty)
+        }
+    }
 }

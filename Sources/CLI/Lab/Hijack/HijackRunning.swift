@@ -14,12 +14,14 @@ struct HijackRunning {
     init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
         self.arguments = arguments
         self.console = console
-        try HijackVerbs.refuse(
-            all: arguments,
-            but: [.only, .own, .junit, .atATime, .eachTimeout, .directory, .json, .verbose],
-            verb: "run")
+        try HijackVerb.run.refuseOthers(arguments)
         scenarios = try HijackVerbs.scenarios(arguments)
         words = Array(arguments.words.dropFirst(2))
+        guard !words.isEmpty || arguments.wordsBehindEnd == nil else {
+            throw .usage(
+                "a command is missing behind --: lab hijack run -- COMMAND…, or without -- for this "
+                    + "library")
+        }
         guard arguments.value(.junit) != "" else {
             throw .usage("--junit needs the name of a file")
         }
@@ -81,36 +83,17 @@ struct HijackRunning {
     private func played(
         _ run: HijackRun, _ client: any HijackClient
     ) async throws(CommandFault) -> [HijackResult] {
-        let done = Locked(0)
-        let total = scenarios.count
-        let isShown = console.errors.isTerminal
-        let console = console
-        let (isJSON, isVerbose) = (arguments.has(.json), arguments.has(.verbose))
-        defer { if isShown { console.errors.write("\r\u{1B}[K") } }
+        // What client and diagnosis said.
+        let progress = LabProgress<HijackResult>(
+            total: scenarios.count, arguments, console,
+            json: { HijackRendering.json($0, showsOutput: $1) },
+            words: {
+                ($0.scenario.name, [$0.play?.output, $0.diagnosis?.output].compactMap(\.self))
+            })
+        defer { progress.end() }
         do throws(LabError) {
-            return try await run.results(of: scenarios, with: client) { result in
-                let count = done.withLock { count in
-                    count += 1
-                    return count
-                }
-                if isShown { console.errors.write("\r\u{1B}[K\(count) of \(total)") }
-                if isJSON {
-                    console.print(json: HijackRendering.json(result, showsOutput: isVerbose))
-                } else if isVerbose {
-                    HijackRunning.tell(result, console)
-                }
-            }
+            return try await run.results(of: scenarios, with: client) { progress.tell($0) }
         } catch { throw .usage("\(error)") }
-    }
-
-    /// What client and diagnosis said, under the scenario's name.
-    private static func tell(_ result: HijackResult, _ console: Console) {
-        console.note(result.scenario.name + ":")
-        for text in [result.play?.output, result.diagnosis?.output].compactMap({ $0 }) {
-            for line in text.split(whereSeparator: \.isNewline) {
-                console.note("  " + String(line).printable)
-            }
-        }
     }
 
     private func show(_ results: [HijackResult]) throws(CommandFault) {

@@ -13,7 +13,7 @@ struct HijackServing {
     init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
         self.arguments = arguments
         self.console = console
-        try HijackVerbs.refuse(all: arguments, but: [.only, .directory, .json], verb: "serve")
+        try HijackVerb.serve.refuseOthers(arguments)
         var named: [HijackScenario] = []
         for name in arguments.words.dropFirst(2) {
             do throws(LabError) { named.append(try HijackScenario.named(name)) } catch {
@@ -53,7 +53,7 @@ struct HijackServing {
             let text = String(decoding: JSONWriter.octets(.array(objects)), as: UTF8.self)
             try files.write("targets.json", text + "\n")
         }
-        if !arguments.has(.json) { console.print("Ctrl-C ends them.") }
+        if !arguments.has(.json) { console.print(LabVerb.ending) }
         // Until a signal ends the process.
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         withExtendedLifetime((files, stages)) {}
