@@ -26,9 +26,7 @@
     EACH(curl_multi_setopt)                                                                 \
     EACH(curl_multi_add_handle)                                                             \
     EACH(curl_multi_remove_handle)                                                          \
-    EACH(curl_multi_perform)                                                                \
-    EACH(curl_multi_poll)                                                                   \
-    EACH(curl_multi_wakeup)                                                                 \
+    EACH(curl_multi_socket_action)                                                          \
     EACH(curl_multi_info_read)                                                              \
     EACH(curl_multi_strerror)
 

@@ -33,6 +33,7 @@ CURLcode httpdns_curl_set_callbacks(
         if (code != CURLE_OK) return code;                              \
     } while (0)
 #define PAIR(function, data, value) SET(function, value); SET(data, context)
+    SET(CURLOPT_PRIVATE, context);
     PAIR(CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, callbacks.body);
     PAIR(CURLOPT_HEADERFUNCTION, CURLOPT_HEADERDATA, callbacks.header);
     PAIR(CURLOPT_READFUNCTION, CURLOPT_READDATA, callbacks.read);
@@ -84,23 +85,30 @@ void httpdns_curl_multi_cleanup(void *multi) { curl.curl_multi_cleanup(multi); }
 CURLMcode httpdns_curl_multi_set_long(void *multi, CURLMoption option, long value) {
     return curl.curl_multi_setopt(multi, option, value);
 }
+CURLMcode httpdns_curl_multi_watch(
+    void *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context) {
+#define SET(option, value)                                               \
+    do {                                                                 \
+        CURLMcode code = curl.curl_multi_setopt(multi, option, value);   \
+        if (code != CURLM_OK) return code;                               \
+    } while (0)
+    SET(CURLMOPT_SOCKETFUNCTION, socket);
+    SET(CURLMOPT_SOCKETDATA, context);
+    SET(CURLMOPT_TIMERFUNCTION, timer);
+    SET(CURLMOPT_TIMERDATA, context);
+#undef SET
+    return CURLM_OK;
+}
 CURLMcode httpdns_curl_multi_add(void *multi, void *easy) {
     return curl.curl_multi_add_handle(multi, easy);
 }
 CURLMcode httpdns_curl_multi_remove(void *multi, void *easy) {
     return curl.curl_multi_remove_handle(multi, easy);
 }
-CURLMcode httpdns_curl_multi_perform(void *multi) {
+CURLMcode httpdns_curl_multi_act(void *multi, curl_socket_t socket, int readiness) {
     int running = 0;
-    return curl.curl_multi_perform(multi, &running);
+    return curl.curl_multi_socket_action(multi, socket, readiness, &running);
 }
-CURLMcode httpdns_curl_multi_poll(void *multi, int milliseconds) {
-    return curl.curl_multi_poll(multi, NULL, 0, milliseconds, NULL);
-}
-CURLMcode httpdns_curl_multi_look(void *multi, int *ready) {
-    return curl.curl_multi_poll(multi, NULL, 0, 0, ready);
-}
-CURLMcode httpdns_curl_multi_wakeup(void *multi) { return curl.curl_multi_wakeup(multi); }
 void *httpdns_curl_multi_next_done(void *multi, CURLcode *code) {
     int left = 0;
     for (;;) {
@@ -108,7 +116,9 @@ void *httpdns_curl_multi_next_done(void *multi, CURLcode *code) {
         if (!message) return NULL;
         if (message->msg != CURLMSG_DONE) continue;
         *code = message->data.result;
-        return message->easy_handle;
+        char *context = NULL;
+        curl.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
+        if (context) return context;
     }
 }
 const char *httpdns_curl_multi_text(CURLMcode code) { return curl.curl_multi_strerror(code); }

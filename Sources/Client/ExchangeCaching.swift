@@ -77,7 +77,7 @@ extension ExchangeDriver {
     }
 
     func note(_ provenance: CacheProvenance, of generation: UInt64) {
-        heard(generation) { state, _ in
+        told(generation) { state in
             state.machine.note(provenance)
             return []
         }

@@ -42,13 +42,13 @@ final class ExchangeDriver: StartedExchange {
 
     let request: HTTPRequest
     let client: HTTPDNSClient
-    private let observer: any ExchangeObserver
+    let observer: any ExchangeObserver
     let cookies: any CookieKeeper
     /// One for all hops: a policy that changes meanwhile is for the next exchange.
     let verifier: any PeerVerifier
     let clock: any MonotonicSource
     private let alarms: any AlarmSource
-    private let deadline: Monotonic
+    let deadline: Monotonic
     let state: Locked<State>
 
     init(
@@ -108,7 +108,10 @@ final class ExchangeDriver: StartedExchange {
 
     func step(_ event: (inout State, Monotonic) -> [ExchangeMachine.Action]) {
         let now = clock.now()
-        let actions = state.withLock { event(&$0, now) }
+        perform(state.withLock { event(&$0, now) })
+    }
+
+    func perform(_ actions: [ExchangeMachine.Action]) {
         for action in actions { perform(action) }
     }
 
@@ -215,8 +218,7 @@ final class ExchangeDriver: StartedExchange {
             }
             guard !held.isEmpty else {
                 if flow == .more, state.withLock({ $0.takeHeldBack() }) { resumeBody() }
-                for action in actions { perform(action) }
-                return
+                return perform(actions)
             }
             flow = held.withUnsafeBytes { observer.exchange(received: $0) }
         }
@@ -227,253 +229,6 @@ extension ExchangeDriver.State {
     fileprivate mutating func takeHeldBack() -> Bool {
         defer { isHeldBack = false }
         return isHeldBack
-    }
-}
-
-// The transfer of one hop
-extension ExchangeDriver {
-    private func transfer(
-        _ head: RequestHead, over route: Route, sendsBody: Bool, freshly: Bool, via path: ProxyPath?
-    ) {
-        var wire: TransportRequest
-        do { wire = try self.wire(head, over: route, sendsBody: sendsBody) } catch {
-            step { $0.machine.unsendable(error, now: $1) }
-            return
-        }
-        wire.needsFreshConnection = freshly
-        wire.via = path
-        observer.exchange(sends: wire.fields, of: head)
-        if let credentials = request.credentials, credentials.origin == head.url.origin,
-            !wire.fields.contains("Authorization")
-        {
-            wire.credentials = credentials
-        }
-        let generation = state.withLock { state in
-            // A cancel that came since the last transfer ended is for this one: it stays noted.
-            state.generation &+= 1
-            state.isResumePending = false
-            state.isHeldBack = false
-            state.transfer = nil
-            // The route to a proxy says nothing of the origin's addresses.
-            state.feedback = path == nil ? RouteFeedback(head.url.origin, route) : nil
-            return state.generation
-        }
-        if sendsBody, case .stream(let source) = request.body {
-            guard claim(source) else {
-                step { $0.machine.bodyLost(isTaken: true, now: $1) }
-                return
-            }
-            guard !state.withLock({ $0.isBodyTouched }) || source.rewind() else {
-                step { $0.machine.bodyLost(now: $1) }
-                return
-            }
-        }
-        let listener = TransferListener(driver: self, generation: generation)
-        let transfer: any RunningTransfer
-        if let hop = state.withLock({ $0.hop }) {
-            transfer = hop.transfer(wire, by: client.parts.transport, for: listener) {
-                self.note($0, of: generation)
-            }
-        } else {
-            transfer = client.parts.transport.start(wire, observer: listener)
-        }
-        let (isUnwanted, resumes) = state.withLock { state in
-            guard state.generation == generation, state.finishedGeneration != generation,
-                !state.isOver
-            else { return (true, false) }
-            state.transfer = transfer
-            return (state.isCancelPending, state.isResumePending)
-        }
-        if isUnwanted { transfer.cancel() } else if resumes { transfer.resume() }
-    }
-
-    /// False while another exchange has it.
-    private func claim(_ source: any RequestBodySource) -> Bool {
-        guard !state.withLock({ $0.isBodyClaimed }) else { return true }
-        let claim = BodyClaims.shared.claim(source)
-        guard claim != .taken else { return false }
-        state.withLock { state in
-            state.isBodyClaimed = true
-            state.isBodyTouched = claim == .begun
-        }
-        return true
-    }
-
-    /// The next exchange may have the source; nothing of this one reads from it any more.
-    private func giveBodyBack() {
-        guard case .stream(let source) = request.body else { return }
-        let (isClaimed, isTouched) = state.withLock { state in
-            defer { state.isBodyClaimed = false }
-            return (state.isBodyClaimed, state.isBodyTouched)
-        }
-        guard isClaimed else { return }
-        // What cannot be repeated, and was not sent, keeps what it has read for another try.
-        let isOver = isTouched || source.canRewind
-        if isOver { source.letGo() }
-        BodyClaims.shared.giveBack(source, isBegun: isOver)
-    }
-
-    private func wire(
-        _ head: RequestHead, over route: Route, sendsBody: Bool
-    ) throws(RewriteFault) -> TransportRequest {
-        let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
-        let fields = try HostRewriter().fields(of: head, cookies: value)
-        var body = sendsBody ? request.body : .none
-        if let watch = request.bodyWatch, case .stream(let source) = body {
-            body = .stream(WatchedSource(source, watch))
-        }
-        let promised = try RequestFraming.promisedLength(fields, of: body)
-        if let promised, case .stream(let source) = body {
-            body = .stream(MeasuredSource(source, length: promised))
-        }
-        var wire = TransportRequest(
-            origin: head.url.origin, route: route, method: head.method, target: head.url.target,
-            fields: fields, body: body,
-            verifier: verifier, limits: limits(), version: client.parts.version)
-        // A part of a coded body cannot be decoded. Source: Fetch standard, §4.5, step of `Range`.
-        wire.decodesContent = !fields.contains("Accept-Encoding") && !fields.contains("Range")
-        wire.expectsContinue = request.expectsContinue
-        return wire
-    }
-
-    private func limits() -> TransportLimits {
-        var limits = TransportLimits()
-        limits.deadline = deadline
-        limits.connectMilliseconds = request.limits.connect.wholeMilliseconds
-        limits.idleMilliseconds = request.limits.idle.wholeMilliseconds
-        limits.maximumBodyOctets = request.limits.maximumBodyOctets
-        limits.maximumHeadOctets = request.limits.maximumHeadOctets
-        limits.maximumExpansion = request.limits.maximumExpansion
-        limits.maximumDecodedOctets = request.limits.maximumDecodedOctets
-        return limits
-    }
-
-    private func cancelTransfer() {
-        let transfer = state.withLock { state in
-            state.isCancelPending = state.transfer == nil
-            return state.transfer
-        }
-        transfer?.cancel()
-    }
-
-    func heard(
-        _ generation: UInt64, _ event: (inout State, Monotonic) -> [ExchangeMachine.Action]
-    ) {
-        step { state, now in
-            state.generation == generation ? event(&state, now) : []
-        }
-    }
-
-    fileprivate func verified(
-        _ generation: UInt64, _ peer: VerifiedPeer?, _ connection: ConnectionFacts
-    ) {
-        heard(generation) { state, _ in
-            // Before this gate nothing is read from the source of the body.
-            state.isBodyTouched = true
-            state.machine.verified(peer, connection: connection)
-            return []
-        }
-        // A connection is reported once, however many requests it carries.
-        if !connection.isReused, let peer, case .mismatched(let mismatch) = peer.pinning {
-            sighted(generation, mismatch, peer.chain, connection.remote.address, refusal: nil)
-        }
-    }
-
-    /// Tells the observer of pins, with what the exchange knows of the way.
-    private func sighted(
-        _ generation: UInt64, _ mismatch: PinMismatch, _ chain: [CertificateFacts],
-        _ address: IPAddress?, refusal: TrustFailure.Code?
-    ) {
-        guard let observer = client.parts.pinObserver else { return }
-        let hop = state.withLock {
-            $0.generation == generation ? $0.machine.reportSoFar.hops.last : nil
-        }
-        guard let hop else { return }
-        observer.sighted(
-            PinSighting(
-                host: hop.url.origin.host, port: hop.url.origin.port, address: address,
-                giver: hop.resolution?.source.resolver, mismatch: mismatch, chain: chain,
-                refusal: refusal))
-    }
-
-    fileprivate func mayRepeat(
-        _ generation: UInt64, after loss: RequestLoss, _ remote: IPAddress?
-    ) -> Bool {
-        state.withLock {
-            $0.generation == generation && $0.machine.mayRepeat(after: loss, remote: remote)
-        }
-    }
-
-    fileprivate func received(_ generation: UInt64, _ head: ResponseHead) {
-        heard(generation) { state, _ in state.machine.received(head) }
-    }
-
-    fileprivate func received(_ generation: UInt64, body: UnsafeRawBufferPointer) -> Flow {
-        let use = state.withLock { state -> ExchangeMachine.BodyUse in
-            guard state.generation == generation else { return .discard }
-            let use = state.machine.bodyUse
-            if use == .hold {
-                state.held += body
-                state.isHeldBack = true
-            }
-            return use
-        }
-        switch use {
-        case .deliver: return observer.exchange(received: body)
-        case .discard: return .more
-        case .hold: return .pause
-        }
-    }
-
-    fileprivate func finished(
-        _ generation: UInt64, _ result: Result<TransferFacts, TransportFailure>,
-        _ remote: IPAddress?
-    ) {
-        let feedback = state.withLock { $0.generation == generation ? $0.feedback : nil }
-        feedback?.tell(client.resolver, result, failedAt: remote)
-        if case .failure(.untrusted(let failure)) = result, let mismatch = failure.facts.mismatch {
-            sighted(generation, mismatch, failure.facts.chain, remote, refusal: failure.code)
-        }
-        heard(generation) { state, now in
-            state.transfer = nil
-            state.finishedGeneration = generation
-            // A cancel was for the transfer that is over; one from now on is for the next.
-            state.isCancelPending = false
-            return state.machine.finished(result, remote: remote, now: now)
-        }
-    }
-}
-
-/// Passes on what one transfer says, with the generation it belongs to.
-final class TransferListener: TransferObserver, @unchecked Sendable {
-    // Safety: `failedAt` is touched where the transfer's events come, one at a time.
-    private let driver: ExchangeDriver
-    private let generation: UInt64
-    private var failedAt: IPAddress?
-
-    init(driver: ExchangeDriver, generation: UInt64) {
-        self.driver = driver
-        self.generation = generation
-    }
-
-    func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts) {
-        driver.verified(generation, peer, connection)
-    }
-
-    func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool {
-        driver.mayRepeat(generation, after: loss, remote?.address)
-    }
-
-    func received(_ head: ResponseHead) { driver.received(generation, head) }
-    func brokeOff(_ facts: TransferFacts) { driver.brokeOff(generation, facts) }
-    func failed(at remote: Endpoint) { failedAt = remote.address }
-
-    func received(body: UnsafeRawBufferPointer) -> Flow {
-        driver.received(generation, body: body)
-    }
-
-    func finished(_ result: Result<TransferFacts, TransportFailure>) {
-        driver.finished(generation, result, failedAt)
     }
 }
 

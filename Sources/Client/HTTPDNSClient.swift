@@ -99,7 +99,7 @@ public final class HTTPDNSClient: Sendable {
     func send(
         _ request: HTTPRequest, _ make: (any ExchangeObserver) -> any StartedExchange
     ) async throws(ExchangeFailure) -> HTTPResponse {
-        let waiting = ResponseWaiter(url: request.head.url)
+        let waiting = ResponseInflow(url: request.head.url)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 waiting.wait(continuation)
@@ -133,103 +133,12 @@ public final class HTTPDNSClient: Sendable {
     func watched(
         _ request: HTTPRequest, _ observer: any ExchangeObserver
     ) -> (HTTPRequest, any ExchangeObserver) {
-        guard !request.isWatched else { return (request, observer) }
-        var request = request
-        request.isWatched = true
-        guard let tapped = (request.tap ?? parts.tap)?.tap(request, observer: observer) else {
+        guard !request.isWatched, let tap = request.tap ?? parts.tap else {
             return (request, observer)
         }
+        var request = request
+        request.isWatched = true
+        guard let tapped = tap.tap(request, observer: observer) else { return (request, observer) }
         return tapped
-    }
-}
-
-/// Turns the calls of an exchange into one response.
-private final class ResponseWaiter: ExchangeObserver, TurnListener {
-    typealias Outcome = Result<HTTPResponse, ExchangeFailure>
-
-    private struct State {
-        var waiter: CheckedContinuation<Outcome, Never>?
-        var exchange: (any RunningExchange)?
-        var isCancelled = false
-        /// What the waiter gets at the end of this turn of the transport's thread.
-        var outcome: Outcome?
-        /// Weak: the reader owns the body; when it lets go, the exchange is cancelled.
-        weak var stream: BodyStream?
-    }
-
-    private let url: HTTPURL
-    private let state = Locked(State())
-
-    init(url: HTTPURL) { self.url = url }
-
-    func wait(_ waiter: CheckedContinuation<Outcome, Never>) {
-        state.withLock { $0.waiter = waiter }
-    }
-
-    /// Before the exchange is started; a cancel that came earlier is passed on.
-    func attach(_ exchange: any RunningExchange) {
-        let isCancelled = state.withLock { state in
-            state.exchange = exchange
-            return state.isCancelled
-        }
-        if isCancelled { exchange.cancel() }
-    }
-
-    func cancel() {
-        let exchange = state.withLock { state in
-            state.isCancelled = true
-            return state.exchange
-        }
-        exchange?.cancel()
-    }
-
-    func exchange(
-        offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void
-    ) {
-        answer(.follow)
-    }
-
-    func exchange(received head: ResponseHead, report: ExchangeReport) {
-        guard let exchange = state.withLock({ $0.exchange }) else { return }
-        let stream = BodyStream(head: head, exchange: exchange)
-        state.withLock { state in
-            state.stream = stream
-            state.outcome = .success(HTTPResponse(head: head, body: ResponseBody(stream: stream)))
-        }
-        LoopTurn.tellAtEnd(self)
-    }
-
-    /// By then body and end may have come, too.
-    func turnEnded() {
-        let (waiter, outcome) = state.withLock { state in
-            defer {
-                state.waiter = nil
-                state.outcome = nil
-            }
-            return (state.waiter, state.outcome)
-        }
-        if let outcome { waiter?.resume(returning: outcome) }
-    }
-
-    func exchange(received body: UnsafeRawBufferPointer) -> Flow {
-        state.withLock { $0.stream }?.append(body) ?? .more
-    }
-
-    func exchange(ended result: Result<ExchangeReport, ExchangeFailure>) {
-        let (stream, isAnswered) = state.withLock { state in
-            state.exchange = nil
-            return (state.stream, state.outcome != nil || state.waiter == nil)
-        }
-        stream?.finish(result)
-        guard !isAnswered else { return }
-        let failure =
-            switch result {
-            case .failure(let failure): failure
-            case .success(let report):
-                ExchangeFailure(
-                    .unexpected("an end without a response"), url: url, report: report)
-            }
-        state.withLock { $0.outcome = .failure(failure) }
-        LoopTurn.tellAtEnd(self)
     }
 }

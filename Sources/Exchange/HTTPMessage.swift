@@ -24,7 +24,7 @@ public struct HTTPFields: Sendable, Hashable {
     /// One field as written; the name keeps its case.
     public struct Field: Sendable, Hashable {
         public let name: String
-        public let value: String
+        public fileprivate(set) var value: String
     }
 
     public private(set) var fields: [Field] = []
@@ -38,12 +38,25 @@ public struct HTTPFields: Sendable, Hashable {
         for (name, value) in fields { try append(name, value) }
     }
 
-    /// The fields given, in order.
-    ///
-    /// - Throws: ``FieldError``, as ``append(_:_:)``.
-    package init(checking lines: [(name: String, value: String)]) throws(FieldError) {
-        fields.reserveCapacity(lines.count)
-        for line in lines { try append(line.name, line.value) }
+    /// None yet, with room for so many.
+    package init(room: Int) { fields.reserveCapacity(room) }
+
+    /// Adds a field as it was received; ``check()`` says whether it may stand.
+    package mutating func add(unchecked name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// Adds to the value of the last field; false without one. ``check()`` says whether it may stand.
+    package mutating func extendLast(by text: String) -> Bool {
+        guard !fields.isEmpty else { return false }
+        // In place: copying the value for each line would cost its square.
+        fields[fields.count - 1].value += text
+        return true
+    }
+
+    /// - Throws: ``FieldError``, as ``append(_:_:)``, for what was added without it.
+    package func check() throws(FieldError) {
+        for field in fields { try HTTPFields.check(field.name, field.value) }
     }
 
     /// Adds a field behind those of the same name.
@@ -52,16 +65,17 @@ public struct HTTPFields: Sendable, Hashable {
     ///   another control character but tab): such text would start a new field on the wire.
     ///   Source: RFC 9110 §5.5.
     public mutating func append(_ name: String, _ value: String) throws(FieldError) {
-        fields.append(try HTTPFields.checked(name, value))
+        try HTTPFields.check(name, value)
+        fields.append(Field(name: name, value: value))
     }
 
     /// Replaces all fields of that name by one.
     ///
     /// - Throws: ``FieldError``, as ``append(_:_:)``.
     public mutating func set(_ name: String, _ value: String) throws(FieldError) {
-        let field = try HTTPFields.checked(name, value)
+        try HTTPFields.check(name, value)
         remove(name)
-        fields.append(field)
+        fields.append(Field(name: name, value: value))
     }
 
     /// Removes all fields of that name.
@@ -109,14 +123,11 @@ public struct HTTPFields: Sendable, Hashable {
     /// Because: longer than any registered name.
     private static let shownNameCharacters = 64
 
-    private static func checked(
-        _ name: String, _ value: String
-    ) throws(FieldError) -> Field {
+    private static func check(_ name: String, _ value: String) throws(FieldError) {
         guard isToken(name) else { throw .badName(shown(badName: name)) }
         guard value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
             throw .badValue(name: name)
         }
-        return Field(name: name, value: value)
     }
 
     /// Names of fields are compared without case.
@@ -124,7 +135,11 @@ public struct HTTPFields: Sendable, Hashable {
         guard left.utf8.count == right.utf8.count else { return false }
         // Mostly written as we write them.
         if left == right { return true }
-        return zip(left.utf8, right.utf8).allSatisfy { lower($0) == lower($1) }
+        var others = right.utf8.makeIterator()
+        for octet in left.utf8 {
+            guard let other = others.next(), lower(octet) == lower(other) else { return false }
+        }
+        return true
     }
 
     private static func lower(_ octet: UInt8) -> UInt8 {

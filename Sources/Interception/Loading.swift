@@ -59,7 +59,7 @@ final class Loading: TurnListener, @unchecked Sendable {
         var progress = TaskProgress()
     }
 
-    /// Because: the client's own streams use the same figure; see `BodyStream`.
+    /// Because: the client's own streams use the same figure; see `ResponseInflow`.
     fileprivate static let highWaterOctets = 262_144
 
     weak var owner: HTTPDNSURLProtocol?

@@ -13,33 +13,28 @@ package final class EventPoll: Sendable {
     }
 
     package let descriptor: Int32
-    private let wakeDescriptor: Int32
+    private let signal: WakeSignal
 
     /// Nil when the process has no descriptor left.
     package init?() {
         let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard poll >= 0 else { return nil }
-        let wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        guard wake >= 0 else {
+        guard let signal = WakeSignal() else {
             close(poll)
             return nil
         }
         var event = epoll_event()
         event.events = EPOLLIN.rawValue
         event.data.u64 = 0
-        guard epoll_ctl(poll, EPOLL_CTL_ADD, wake, &event) == 0 else {
-            close(wake)
+        guard epoll_ctl(poll, EPOLL_CTL_ADD, signal.descriptor, &event) == 0 else {
             close(poll)
             return nil
         }
         descriptor = poll
-        wakeDescriptor = wake
+        self.signal = signal
     }
 
-    deinit {
-        close(wakeDescriptor)
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Watches a socket for reading, and for writing where wished; `token` is not 0. False when the
     /// system has no room. Only the thread that owns the poll.
@@ -72,11 +67,7 @@ package final class EventPoll: Sendable {
     }
 
     /// Ends a ``wait(until:now:)`` of another thread, now or the next one. Any thread.
-    package func wake() {
-        var one: UInt64 = 1
-        // A full counter means that a wake-up is pending already.
-        _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
-    }
+    package func wake() { signal.wake() }
 
     /// Sleeps until something happens; returns the sockets that are ready, none for a wake-up, a
     /// signal or `deadline`. Only the thread that owns the poll.
@@ -95,15 +86,10 @@ package final class EventPoll: Sendable {
             events.reserveCapacity(Int(count))
             for index in 0..<Int(count) {
                 let event = base[index]
-                if event.data.u64 == 0 { drainWakeUps() } else { events.append(Event(event)) }
+                if event.data.u64 == 0 { signal.drain() } else { events.append(Event(event)) }
             }
             return events
         }
-    }
-
-    private func drainWakeUps() {
-        var counter: UInt64 = 0
-        _ = read(wakeDescriptor, &counter, MemoryLayout<UInt64>.size)
     }
 
     /// Because: enough that a busy loop makes few system calls, small enough for the stack.

@@ -5,45 +5,53 @@ internal import CHTTPDNSSystem
 /// Not `Synchronization.Mutex`: its futex is invisible to ThreadSanitizer, which then reports races
 /// that are not there. Source: measured with Swift 6.3.1 on Debian 12.
 ///
-/// `@usableFromInline` is what makes `@inlinable` count for a class of the package: without it no use in
+/// All copies mean the same value: it is a reference to mutex and value, which lie in one piece of
+/// memory. Many of these are made for one request.
+///
+/// `@usableFromInline` is what makes `@inlinable` count for a type of the package: without it no use in
 /// another module is specialised, and each costs as much as a small allocation.
 ///
 /// Lock order: the body must not call out to code that takes another lock of this library; step the
 /// state, return what to do, unlock, then do it. See docs/concurrency.md.
-@usableFromInline
-package final class Locked<State>: @unchecked Sendable {
-    // Safety: what `state` points to is only touched between lock and unlock of `mutex`; both live as
-    // long as self.
-    // Both in one piece of memory, mutex first: many of these are made for one request.
-    @usableFromInline let state: UnsafeMutablePointer<State>
-    @usableFromInline let mutex: RawMutex
+@frozen @usableFromInline
+package struct Locked<State>: @unchecked Sendable {
+    // Safety: the value is only touched between lock and unlock of the mutex beside it.
+    @usableFromInline let place: ManagedBuffer<RawMutex.Room, State>
 
     @inlinable
-    package init(_ state: sending State) {
-        let alignment = MemoryLayout<State>.alignment
-        let offset = (RawMutex.octets + alignment - 1) & ~(alignment - 1)
-        let place = UnsafeMutableRawPointer.allocate(
-            byteCount: offset + MemoryLayout<State>.size,
-            alignment: max(alignment, RawMutex.alignment))
-        self.state = (place + offset).bindMemory(to: State.self, capacity: 1)
-        self.state.initialize(to: state)
-        mutex = RawMutex(at: place)
-    }
-
-    @inlinable
-    deinit {
-        state.deinitialize(count: 1)
-        mutex.destroyAndDeallocate()
-    }
+    package init(_ state: sending State) { place = LockedPlace.holding(state) }
 
     @inlinable
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        mutex.lock()
-        // What the pointers point to ends with self, which the body may hold the last reference to.
-        defer { withExtendedLifetime(self) { mutex.unlock() } }
+        let (mutex, state) = place.withUnsafeMutablePointers { ($0, $1) }
+        let lock = RawMutex(in: mutex)
+        lock.lock()
+        // The body may hold the last reference to the place, other than this.
+        defer { withExtendedLifetime(place) { lock.unlock() } }
         return try body(&state.pointee)
+    }
+}
+
+/// A mutex and the value behind it.
+@usableFromInline
+final class LockedPlace<State>: ManagedBuffer<RawMutex.Room, State> {
+    @inlinable
+    static func holding(_ state: sending State) -> ManagedBuffer<RawMutex.Room, State> {
+        let made = create(minimumCapacity: 1) { _ in RawMutex.Room() }
+        let (mutex, value) = made.withUnsafeMutablePointers { ($0, $1) }
+        RawMutex.begin(in: mutex)
+        value.initialize(to: state)
+        return made
+    }
+
+    @inlinable
+    deinit {
+        withUnsafeMutablePointers { mutex, value in
+            value.deinitialize(count: 1)
+            RawMutex(in: mutex).destroy()
+        }
     }
 }
 
@@ -112,22 +120,28 @@ package final class LockedShards<State>: @unchecked Sendable {
 @frozen @usableFromInline struct RawMutex {
     @usableFromInline let place: UnsafeMutableRawPointer
 
-    @usableFromInline static var octets: Int { MemoryLayout<pthread_mutex_t>.size }
-    @usableFromInline static var alignment: Int { MemoryLayout<pthread_mutex_t>.alignment }
-
     /// Because: x86-64 and arm64 fetch lines of 64 octets, two at a time.
     static let cacheLineOctets = 128
 
-    /// One in the first ``octets`` of memory that it is to own.
-    @usableFromInline init(at place: UnsafeMutableRawPointer) {
-        self.place = place
-        pthread_mutex_init(place.bindMemory(to: pthread_mutex_t.self, capacity: 1), nil)
+    /// Memory for one, whatever the system's has inside.
+    @frozen @usableFromInline struct Room {
+        @usableFromInline let words: (UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt)
+
+        @inlinable init() { words = (0, 0, 0, 0, 0, 0, 0, 0) }
     }
+
+    /// Makes one in memory that does not move; ``destroy()`` ends it.
+    @usableFromInline static func begin(in room: UnsafeMutablePointer<Room>) {
+        precondition(MemoryLayout<pthread_mutex_t>.size <= MemoryLayout<Room>.size, "no room")
+        pthread_mutex_init(RawMutex(in: room).mutex, nil)
+    }
+
+    @inlinable init(in room: UnsafeMutablePointer<Room>) { place = UnsafeMutableRawPointer(room) }
 
     /// One held for so short that sleeping would cost more than trying again.
     static func brief() -> RawMutex {
         let place = UnsafeMutableRawPointer.allocate(
-            byteCount: octets, alignment: RawMutex.cacheLineOctets)
+            byteCount: MemoryLayout<pthread_mutex_t>.size, alignment: RawMutex.cacheLineOctets)
         httpdns_mutex_init_brief(place.bindMemory(to: pthread_mutex_t.self, capacity: 1))
         return RawMutex(brief: place)
     }
@@ -142,8 +156,10 @@ package final class LockedShards<State>: @unchecked Sendable {
 
     @usableFromInline func unlock() { pthread_mutex_unlock(mutex) }
 
-    @usableFromInline func destroyAndDeallocate() {
-        pthread_mutex_destroy(mutex)
+    @usableFromInline func destroy() { pthread_mutex_destroy(mutex) }
+
+    func destroyAndDeallocate() {
+        destroy()
         place.deallocate()
     }
 }

@@ -18,14 +18,11 @@ internal import HTTPDNSTrust
 /// 4. With Digest, a 401 is held until libcurl either answers it, by a second request, or goes on to
 ///    its body or end.
 final class ActiveTransfer {
-    let id: TransferID
-    let request: TransportRequest
-    let observer: any TransferObserver
     let control: Transfer
-    let route: RouteRegistry.Key
-    let lines: RouteRegistry.Lines
+    let observer: any TransferObserver
+    let route: RouteRegistry.Lines
     let easy: EasyHandle
-    /// Set once libcurl has seen ``lines``.
+    /// Set once libcurl has seen ``route``.
     var hasRun = false
     /// Among those of ``stir``.
     fileprivate(set) var isNoted = false
@@ -59,22 +56,21 @@ final class ActiveTransfer {
     }
 
     init(
-        id: TransferID, request: TransportRequest, observer: any TransferObserver,
-        control: Transfer, easy: EasyHandle,
-        route: RouteRegistry.Key, lines: RouteRegistry.Lines, stir: Stir, now: Monotonic
+        _ control: Transfer, observer: any TransferObserver, easy: EasyHandle,
+        route: RouteRegistry.Lines, stir: Stir, now: Monotonic
     ) {
-        self.stir = stir
-        self.id = id
-        self.request = request
-        self.observer = observer
         self.control = control
+        self.observer = observer
         self.easy = easy
         self.route = route
-        self.lines = lines
+        self.stir = stir
+        let request = control.request
         timers = TransferTimers(request.limits, now: now)
         upload = Upload(request.body)
         head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
     }
+
+    var request: TransportRequest { control.request }
 
     /// The pauses that hold at this moment, as libcurl counts them.
     var pauses: Int32 {
@@ -134,7 +130,7 @@ final class ActiveTransfer {
         Ending(
             code: code,
             text: easy.explanation(of: code).replacing(
-                lines.name, with: (request.via?.proxy.host ?? request.origin.host).uriText),
+                route.name, with: (request.via?.proxy.host ?? request.origin.host).uriText),
             scheme: request.origin.scheme, isCleared: isCleared, hasHead: head.isComplete,
             mayBeCut: mayBeCut, loss: loss,
             proxyAnswer: request.via == nil ? 0 : easy.long(CURLINFO_HTTP_CONNECTCODE),
@@ -204,7 +200,7 @@ final class ActiveTransfer {
         guard port == request.route.port.number else { return nil }
         let text = String(cString: text)
         // Mostly the first, and written as we write it.
-        if text == lines.firstAddress, let first = request.route.addresses.first {
+        if text == route.firstAddress, let first = request.route.addresses.first {
             return Endpoint(address: first, port: request.route.port)
         }
         return (try? IPAddress(text)).flatMap { planned($0.octets, port: port) }

@@ -18,6 +18,7 @@ final class BodyDecoding {
 
     /// Nil for a body without codings.
     init?(_ fields: HTTPFields) {
+        guard fields.contains("Content-Encoding") else { return nil }
         do throws(CodingFault) {
             let list = try ContentCoding.list(of: fields.all("Content-Encoding"))
             guard !list.isEmpty else { return nil }

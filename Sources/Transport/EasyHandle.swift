@@ -100,25 +100,3 @@ final class EasyHandle {
         refusal = "libcurl refused option \(option.rawValue): \(why)"
     }
 }
-
-/// The libcurl multi handle: its connections, its name table. Used on the engine's thread only.
-struct MultiHandle: ~Copyable {
-    let raw: UnsafeMutableRawPointer
-
-    /// Nil when memory is short.
-    init?(perHost: Int?) {
-        guard let raw = httpdns_curl_multi_init() else { return nil }
-        self.raw = raw
-        if let perHost {
-            httpdns_curl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, perHost))
-        }
-        httpdns_curl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, MultiHandle.idleConnections)
-    }
-
-    deinit { httpdns_curl_multi_cleanup(raw) }
-
-    /// Connections kept for reuse.
-    ///
-    /// Because: a quarter of the usual 1,024 descriptors of a process.
-    private static let idleConnections = 256
-}

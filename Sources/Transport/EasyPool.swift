@@ -23,7 +23,7 @@ struct TransferKind: Hashable {
 }
 
 extension RequestBody {
-    fileprivate var isThere: Bool { if case .none = self { false } else { true } }
+    var isThere: Bool { if case .none = self { false } else { true } }
 }
 
 /// What differs from one transfer of a handle to the next, as libcurl was told last.

@@ -6,8 +6,8 @@ internal import HTTPDNSTrust
 
 /// Runs all exchanges of one transport on one thread: the only code that touches libcurl handles.
 ///
-/// A turn: take the mail · let libcurl work · report what ended · end what waited too long · sleep in
-/// `curl_multi_poll` until a socket, a wake-up or the next time limit.
+/// A turn: take the mail · let libcurl work on what is ready or due · report what ended · end what
+/// waited too long · sleep until a socket, mail or the next time limit.
 ///
 /// Rules:
 /// 1. Handles are added, removed and freed between libcurl calls only, never inside a callback.
@@ -22,8 +22,7 @@ final class Engine {
     private var routes: RouteRegistry
     /// Part of each route's key, so that what was made before a change is not found again.
     private var network: UInt64 = 0
-    private var transfers: [TransferID: ActiveTransfer] = [:]
-    private var ids: [UnsafeMutableRawPointer: TransferID] = [:]
+    private var transfers: [ObjectIdentifier: ActiveTransfer] = [:]
     private var newcomers: [ActiveTransfer] = []
     private var pool = EasyPool()
     private let stir = Stir()
@@ -51,10 +50,12 @@ final class Engine {
         if let text = httpdns_curl_open() {
             return Engine.refuseAll(mailbox, .unavailable(String(cString: text)))
         }
-        guard let multi = MultiHandle(perHost: options.maximumPerHost) else {
-            return Engine.refuseAll(mailbox, .unexpected("no memory for libcurl"))
+        guard let signal = WakeSignal(),
+            let multi = MultiHandle(perHost: options.maximumPerHost, wokenBy: signal)
+        else {
+            return Engine.refuseAll(mailbox, .unexpected("no memory or descriptor for libcurl"))
         }
-        mailbox.attach(multi: multi.raw)
+        mailbox.attach(signal)
         let engine = Engine(mailbox, multi, options, drowsyMilliseconds: drowsyMilliseconds)
         LoopTurn.runLoop { engine.turn($0) }
     }
@@ -62,7 +63,7 @@ final class Engine {
     /// Ends every exchange that is posted, until there is none left.
     static func refuseAll(_ mailbox: Mailbox, _ failure: TransportFailure) {
         repeat {
-            for case .start(_, _, let observer, _) in mailbox.take().commands {
+            for case .start(_, let observer) in mailbox.take().commands {
                 observer.finished(.failure(failure))
             }
         } while !mailbox.sleepIfEmpty()
@@ -72,42 +73,38 @@ final class Engine {
         while true {
             let batch = mailbox.take()
             for command in batch.commands { obey(command) }
-            if batch.isClosed {
-                mailbox.detach()
-                return endAll(.cancelled)
-            }
-            let performed = httpdns_curl_multi_perform(multi.raw)
-            guard performed == CURLM_OK else { return giveUp(performed) }
-            for transfer in newcomers { transfer.hasRun = true }
-            newcomers = []
+            if batch.isClosed { return endAll(.cancelled) }
+            var hasTimedOut = false
+            let acted = multi.act(&hasTimedOut)
+            guard acted == CURLM_OK else { return giveUp(acted) }
+            if hasTimedOut { welcomed() }
             reap()
             let now = clock.now()
             guard let due = expire(now: now) else { return }
-            let polled = linger(until: due, now, loop)
-            guard polled == CURLM_OK else { return giveUp(polled) }
+            linger(until: due, now, loop)
         }
+    }
+
+    /// libcurl has looked at all that was added.
+    private func welcomed() {
+        for transfer in newcomers { transfer.hasRun = true }
+        newcomers.removeAll(keepingCapacity: true)
     }
 
     /// Tells observers what came, and waits for more. While a long body comes in, what is there is
     /// read first, so that it is handed on in few large pieces.
-    private func linger(until due: Monotonic, _ now: Monotonic, _ loop: LoopTurn.Loop) -> CURLMcode
-    {
+    private func linger(until due: Monotonic, _ now: Monotonic, _ loop: LoopTurn.Loop) {
         if stir.isBulk {
             stir.isBulk = false
-            var ready: Int32 = 0
-            let looked = httpdns_curl_multi_look(multi.raw, &ready)
+            multi.look()
             rounds += 1
-            if ready == 0 || rounds >= Engine.mostRounds {
-                rounds = 0
-                loop.endTurn()
-            }
-            // A wake-up may have gone with it: the mail is looked at before the next sleep.
-            return looked
+            if multi.hasWork, rounds < Engine.mostRounds { return }
         }
         rounds = 0
         // The last before the sleep: what its observers wake may bring more mail.
         loop.endTurn()
-        return httpdns_curl_multi_poll(multi.raw, Int32(clamping: due.millisecondsLeft(from: now)))
+        guard !multi.hasWork else { return }
+        if mailbox.doze() { multi.linger(until: due, now: now) } else { multi.look() }
     }
 
     /// Because: eight buffers of libcurl's are as much as a reader takes at a time.
@@ -122,16 +119,15 @@ final class Engine {
 
     private func obey(_ command: Command) {
         switch command {
-        case .start(let id, let request, let observer, let control):
-            start(id, request, observer, control)
-        case .cancel(let id):
-            if let transfer = transfers[id] { end(transfer, .failure(.cancelled)) }
-        case .resume(let id):
-            guard let transfer = transfers[id], transfer.isBodyPaused else { return }
+        case .start(let control, let observer): start(control, observer)
+        case .cancel(let control):
+            if let transfer = transfers[control.id] { end(transfer, .failure(.cancelled)) }
+        case .resume(let control):
+            guard let transfer = transfers[control.id], transfer.isBodyPaused else { return }
             transfer.resumeBody()
             applyPauses(transfer)
-        case .bodyReady(let id):
-            guard let transfer = transfers[id], transfer.upload.isPending else { return }
+        case .bodyReady(let control):
+            guard let transfer = transfers[control.id], transfer.upload.isPending else { return }
             transfer.resumeUpload()
             applyPauses(transfer)
         case .leaveConnections: network &+= 1
@@ -144,44 +140,44 @@ final class Engine {
         if code != CURLE_OK { end(transfer, result(transfer, code)) }
     }
 
-    private func start(
-        _ id: TransferID, _ request: TransportRequest, _ observer: any TransferObserver,
-        _ control: Transfer
-    ) {
+    private func start(_ control: Transfer, _ observer: any TransferObserver) {
         if control.isCancelled { return observer.finished(.failure(.cancelled)) }
-        if let obstacle = RequestFields.obstacle(request) {
+        if let obstacle = RequestFields.obstacle(control.request) {
             return observer.finished(.failure(.unavailable(obstacle)))
         }
-        guard let easy = handle(for: request) else {
+        guard let easy = handle(for: control.request) else {
             return observer.finished(.failure(.unexpected("no memory for libcurl")))
         }
-        let key = RouteRegistry.Key(
-            addresses: request.route.addresses, port: request.route.port,
-            policy: request.origin.scheme == .https ? request.verifier?.fingerprint : nil,
-            network: network,
-            via: request.via)
         let now = clock.now()
-        let lines = routes.take(key, now: now)
         let transfer = ActiveTransfer(
-            id: id, request: request, observer: observer, control: control, easy: easy,
-            route: key, lines: lines, stir: stir, now: now)
-        transfers[id] = transfer
+            control, observer: observer, easy: easy, route: routes.take(key(control), now: now),
+            stir: stir, now: now)
+        transfers[control.id] = transfer
         nextDue = min(nextDue, transfer.due().at)
-        ids[transfer.easy.raw] = id
-        transfer.easy.describe(request, over: lines)
-        transfer.easy.transfer = transfer
-        if let refusal = transfer.easy.refusal {
+        easy.describe(control.request, over: transfer.route)
+        easy.transfer = transfer
+        if let refusal = easy.refusal {
             return end(transfer, .failure(.unavailable(refusal)))
         }
-        if case .stream(let source) = request.body {
-            source.whenReadable { [mailbox] in _ = mailbox.post(.bodyReady(id)) }
+        if case .stream(let source) = control.request.body {
+            source.whenReadable { [mailbox, weak control] in
+                if let control { _ = mailbox.post(.bodyReady(control)) }
+            }
         }
-        let code = httpdns_curl_multi_add(multi.raw, transfer.easy.raw)
+        let code = httpdns_curl_multi_add(multi.raw, easy.raw)
         guard code == CURLM_OK else {
             let text = String(cString: httpdns_curl_multi_text(code))
             return end(transfer, .failure(.unexpected(text)))
         }
         newcomers.append(transfer)
+    }
+
+    private func key(_ control: Transfer) -> RouteRegistry.Key {
+        RouteRegistry.Key(
+            addresses: control.request.route.addresses, port: control.request.route.port,
+            policy: control.request.origin.scheme == .https
+                ? control.request.verifier?.fingerprint : nil,
+            network: network, via: control.request.via)
     }
 
     /// A handle that knows what holds for all requests of that kind; nil when memory is short.
@@ -199,8 +195,9 @@ final class Engine {
     /// Reports the exchanges that libcurl has ended.
     private func reap() {
         var code = CURLE_OK
-        while let easy = httpdns_curl_multi_next_done(multi.raw, &code) {
-            guard let id = ids[easy], let transfer = transfers[id] else { continue }
+        while let context = httpdns_curl_multi_next_done(multi.raw, &code) {
+            let easy = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+            guard let transfer = easy.transfer else { continue }
             end(transfer, result(transfer, code))
         }
     }
@@ -254,18 +251,17 @@ final class Engine {
     private func end(
         _ transfer: ActiveTransfer, _ result: Result<TransferFacts, TransportFailure>
     ) {
-        guard transfers.removeValue(forKey: transfer.id) != nil else { return }
+        guard transfers.removeValue(forKey: transfer.control.id) != nil else { return }
         // Asked of the handle while libcurl still has it.
         let remote = result.isFailure ? transfer.remote : nil
         let isLost = result.isFailure || transfer.control.isCancelled
         let seen = isLost ? transfer.factsSoFar : nil
-        ids[transfer.easy.raw] = nil
-        newcomers.removeAll { $0 === transfer }
+        if !transfer.hasRun { newcomers.removeAll { $0 === transfer } }
         httpdns_curl_multi_remove(multi.raw, transfer.easy.raw)
         // What libcurl may still say, when it frees the handle, is for nobody.
         transfer.easy.transfer = nil
         routes.release(
-            transfer.route, transfer.lines, untold: transfer.hasRun ? [] : transfer.lines.removals,
+            transfer.route, untold: transfer.hasRun ? [] : transfer.route.removals,
             wereTold: transfer.hasRun)
         if let seen { transfer.observer.brokeOff(seen) }
         guard !transfer.control.isCancelled else {
@@ -284,6 +280,11 @@ final class Engine {
     ///
     /// Because: as long as an idle connection may be used again (``EasyHandle``: 70 s).
     static let usualDrowsyMilliseconds: Int64 = 70_000
+}
+
+extension Transfer {
+    /// Names the exchange while the engine has it.
+    fileprivate var id: ObjectIdentifier { ObjectIdentifier(self) }
 }
 
 extension Result {

@@ -28,7 +28,7 @@ struct HeadReader {
     private var part = Part.status
     private var status = 0
     private var version = HTTPVersion.http11
-    private var lines: [(name: String, value: String)] = []
+    private var fields = HTTPFields()
 
     init(maximumOctets: Int) {
         self.maximumOctets = maximumOctets
@@ -61,36 +61,38 @@ struct HeadReader {
     }
 
     private mutating func endHead() throws(TransportFailure) -> Outcome {
-        defer { lines = [] }
+        let fields = fields
+        self.fields = HTTPFields()
         guard status >= 200 else {
             part = .status
             return .more
         }
-        let fields: HTTPFields
-        do { fields = try HTTPFields(checking: lines) } catch {
+        do { try fields.check() } catch {
             throw .malformedResponse("in the response head: \(error)")
         }
-        var (hasLength, isChunked) = (false, false)
-        for line in lines {
-            if HTTPFields.same(line.name, "Content-Length") {
-                hasLength = true
-            } else if HTTPFields.same(line.name, "Transfer-Encoding") {
-                isChunked = isChunked || line.value.lowercased().contains("chunked")
+        var (lengths, isChunked) = (0, false)
+        for field in fields.fields {
+            if HTTPFields.same(field.name, "Content-Length") {
+                lengths += 1
+            } else if HTTPFields.same(field.name, "Transfer-Encoding") {
+                isChunked = isChunked || field.value.lowercased().contains("chunked")
             }
         }
-        if hasLength { try HeadReader.checkLengths(fields.all("Content-Length")) }
+        if lengths > 0 { try HeadReader.checkLengths(fields, count: lengths) }
         endsWithConnection =
             version != .http2 && status != 204 && status != 304 && !isChunked
-            && !hasLength
+            && lengths == 0
         part = .body
         return .final(status: status, version: version, fields: fields)
     }
 
     /// libcurl takes the number that a value begins with; another reader may take another.
-    private static func checkLengths(_ values: [String]) throws(TransportFailure) {
-        if values.count == 1, let value = values.first, isLength(value) { return }
+    private static func checkLengths(
+        _ fields: HTTPFields, count: Int
+    ) throws(TransportFailure) {
+        if count == 1, let value = fields.first("Content-Length"), isLength(value) { return }
         var known: String?
-        for value in values {
+        for value in fields.all("Content-Length") {
             for item in value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) {
                 let length = String(
                     decoding: item.drop { $0 == 0x20 || $0 == 0x09 }.reversed().drop {
@@ -129,19 +131,21 @@ struct HeadReader {
 
     private mutating func readField(_ line: Line) throws(TransportFailure) {
         if let first = line.first, first == 0x20 || first == 0x09 {
-            guard !lines.isEmpty else {
+            guard fields.extendLast(by: " " + HeadReader.trimmed(line)) else {
                 throw .malformedResponse("the first header field begins with a space")
             }
-            // In place: copying the value for each line would cost its square.
-            lines[lines.count - 1].value += " " + HeadReader.trimmed(line)
             return
         }
         guard let colon = line.firstIndex(of: 0x3A) else {
             throw .malformedResponse("a header line has no colon")
         }
-        lines.append(
-            (HeadReader.text(line[..<colon]), HeadReader.trimmed(line[(colon + 1)...])))
+        if fields.fields.isEmpty { fields = HTTPFields(room: HeadReader.usualFields) }
+        fields.add(
+            unchecked: HeadReader.text(line[..<colon]), HeadReader.trimmed(line[(colon + 1)...]))
     }
+
+    /// Because: most responses have fewer.
+    private static let usualFields = 16
 
     private static func version(_ text: Line) -> HTTPVersion? {
         switch String(decoding: UnsafeRawBufferPointer(rebasing: text), as: UTF8.self) {
@@ -171,10 +175,18 @@ struct HeadReader {
     /// UTF-8 where it is, otherwise one character an octet. Source: RFC 9110 §5.5 (ISO-8859-1).
     private static func text(_ octets: Line) -> String {
         let octets = UnsafeRawBufferPointer(rebasing: octets)
+        // Nearly all of it, and then nothing is to be repaired.
+        if isASCII(octets) { return String(decoding: octets, as: UTF8.self) }
         if let text = String(validating: octets, as: UTF8.self) { return text }
         var text = ""
         for octet in octets { text.unicodeScalars.append(Unicode.Scalar(octet)) }
         return text
+    }
+
+    private static func isASCII(_ octets: UnsafeRawBufferPointer) -> Bool {
+        var seen: UInt8 = 0
+        for octet in octets { seen |= octet }
+        return seen < 0x80
     }
 
     /// libcurl's own memory, lent for the call.

@@ -1,16 +1,12 @@
-internal import CHTTPDNSCurl
 internal import HTTPDNSPlatform
-
-/// Names one exchange for the life of a transport; never used again.
-typealias TransferID = UInt64
 
 /// What other threads ask of the engine.
 enum Command: Sendable {
-    case start(TransferID, TransportRequest, any TransferObserver, Transfer)
-    case cancel(TransferID)
-    case resume(TransferID)
+    case start(Transfer, any TransferObserver)
+    case cancel(Transfer)
+    case resume(Transfer)
     /// The request's body source has more.
-    case bodyReady(TransferID)
+    case bodyReady(Transfer)
     /// Connections made until now are not used again.
     case leaveConnections
 }
@@ -22,7 +18,7 @@ enum Command: Sendable {
 ///
 /// Rules:
 /// 1. While asleep there is no thread and no transfer: all commands but `start` are dropped.
-/// 2. The wake-up is called under the lock, so the multi handle cannot be freed during it.
+/// 2. The engine is woken when it sleeps, and not otherwise: it looks for mail before it does.
 /// 3. Nothing is taken after `close`; what was posted before is still handed to the engine.
 final class Mailbox: Sendable {
     enum Reception: Sendable {
@@ -46,75 +42,71 @@ final class Mailbox: Sendable {
     private struct State {
         var phase = Phase.asleep
         var commands: [Command] = []
-        var lastID: TransferID = 0
-        /// Set while it is legal to wake the engine.
-        var multi: UnsafeMutableRawPointer?
-        /// The engine was woken since it last took the mail: once is enough.
-        var isWoken = false
+        /// Set while there is a thread to wake.
+        var signal: WakeSignal?
+        /// The engine sleeps, or is about to, and nobody is on the way to wake it.
+        var isDozing = false
 
-        mutating func wake() {
-            guard let multi, !isWoken else { return }
-            isWoken = true
-            httpdns_curl_multi_wakeup(multi)
+        /// Whom to wake once the lock is given back.
+        mutating func sleeper() -> WakeSignal? {
+            guard isDozing else { return nil }
+            isDozing = false
+            return signal
         }
     }
 
     private let state = Locked(State())
 
-    func nextID() -> TransferID {
-        state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-    }
-
     func post(_ command: Command) -> Reception {
-        state.withLock { state in
+        let (reception, sleeper) = state.withLock { state -> (Reception, WakeSignal?) in
             switch (state.phase, command) {
-            case (.closed, _): return .refused
+            case (.closed, _): return (.refused, nil)
             case (.asleep, .start):
                 state.commands.append(command)
                 state.phase = .awake
-                return .needsThread
-            case (.asleep, _): return .refused
+                return (.needsThread, nil)
+            case (.asleep, _): return (.refused, nil)
             case (.awake, _):
                 state.commands.append(command)
-                state.wake()
-                return .taken
+                return (.taken, state.sleeper())
             }
         }
+        sleeper?.wake()
+        return reception
     }
 
     /// No more work: the engine ends every exchange and its thread.
     func close() {
-        state.withLock { state in
+        let sleeper = state.withLock { state in
             state.phase = .closed
-            state.wake()
+            return state.sleeper()
         }
+        sleeper?.wake()
     }
 
     // The engine's side
 
-    /// Lets others wake the engine from now on.
-    func attach(multi: UnsafeMutableRawPointer) {
+    /// Lets others wake the engine from now on, when it sleeps.
+    func attach(_ signal: WakeSignal) {
         state.withLock { state in
-            state.multi = multi
-            state.isWoken = false
+            state.signal = signal
+            state.isDozing = false
         }
     }
 
-    /// After `close`: nobody touches the multi handle from now on.
-    ///
-    /// Not for falling asleep: another thread could by then have attached its own.
-    func detach() {
-        state.withLock { $0.multi = nil }
+    /// The engine is about to sleep until it is woken: false when there is mail.
+    func doze() -> Bool {
+        state.withLock { state in
+            state.isDozing = state.commands.isEmpty && state.phase != .closed
+            return state.isDozing
+        }
     }
 
     func take() -> Batch {
         state.withLock { state in
             let batch = Batch(commands: state.commands, isClosed: state.phase == .closed)
             state.commands = []
-            state.isWoken = false
+            state.isDozing = false
             return batch
         }
     }
@@ -123,7 +115,7 @@ final class Mailbox: Sendable {
     func sleepIfEmpty() -> Bool {
         state.withLock { state in
             guard state.commands.isEmpty else { return false }
-            state.multi = nil
+            state.signal = nil
             if state.phase == .awake { state.phase = .asleep }
             return true
         }

@@ -9,19 +9,22 @@ enum RequestFields {
     /// write, and a second `Content-Length` or `Transfer-Encoding` is how requests are smuggled.
     /// Source: RFC 9112 §11.2; curl's documentation of CURLOPT_HTTPHEADER.
     ///
-    /// - Parameter accepting: For `Accept-Encoding`, where the request has none of its own.
+    /// - Parameters:
+    ///   - hasBody: libcurl would add fields of its own about the body.
+    ///   - accepting: For `Accept-Encoding`, where the request has none of its own.
     static func lines(
-        _ fields: HTTPFields, expectsContinue: Bool = false, accepting: String? = nil
+        _ fields: HTTPFields, hasBody: Bool = true, expectsContinue: Bool = false,
+        accepting: String? = nil
     ) -> [String] {
         var lines: [String] = []
         for field in fields.fields where !isOurs(field) {
             let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
             lines.append(isBlank ? field.name + ";" : "\(field.name): \(field.value)")
         }
-        for name in ["Accept", "Expect", "Content-Type", "User-Agent"]
-        where name == "Expect" ? !expectsContinue : !fields.contains(name) {
-            lines.append(name + ":")
-        }
+        // libcurl compares each line with each field that it could add itself: none too many.
+        if !fields.contains("Accept") { lines.append("Accept:") }
+        if hasBody, !expectsContinue { lines.append("Expect:") }
+        if hasBody, !fields.contains("Content-Type") { lines.append("Content-Type:") }
         if let accepting, !fields.contains("Accept-Encoding") {
             lines.append("Accept-Encoding: " + accepting)
         }

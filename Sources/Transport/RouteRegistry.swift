@@ -31,36 +31,54 @@ struct RouteRegistry {
     }
 
     /// What one transfer tells libcurl.
-    struct Lines: Hashable {
-        let number: UInt64
-        let name: String
-        /// `CURLOPT_CONNECT_TO`: any host, any port, to the name.
-        let connectTo: String
+    struct Lines {
+        fileprivate let entry: Entry
         /// `CURLOPT_RESOLVE`: removals of retired names, then the addresses of this name until they are
         /// known.
         let resolve: [String]
         /// The removals among ``resolve``.
         let removals: [String]
+
+        var number: UInt64 { entry.number }
+        var name: String { entry.name }
+        /// `CURLOPT_CONNECT_TO`: any host, any port, to the name.
+        var connectTo: String { entry.connectTo }
         /// The first address as libcurl writes it; nil for one with a zone.
-        let firstAddress: String?
+        var firstAddress: String? { entry.firstAddress }
+        var network: UInt64 { entry.network }
     }
 
-    private struct Entry {
+    /// One name, and who uses it. An object, so that its end needs no second search; used where the
+    /// registry is.
+    fileprivate final class Entry {
         let number: UInt64
-        /// Of a name that libcurl knows, when nothing is to be removed: most of the time.
-        let lines: Lines
+        let name: String
+        let connectTo: String
+        let firstAddress: String?
+        let port: Port
+        let network: UInt64
         let bornAt: Monotonic
-        var users: Int
-        var lastUse: UInt64
+        var users = 0
+        var lastUse: UInt64 = 0
         /// libcurl has the addresses of the name, for good: an entry of `CURLOPT_RESOLVE` has no age.
         var isTold = false
+        /// It is too old, and still has users.
+        var isLeft = false
+
+        init(_ number: UInt64, _ key: Key, bornAt: Monotonic) {
+            self.number = number
+            name = RouteRegistry.name(number)
+            connectTo = "::\(name):\(key.port)"
+            firstAddress = key.addresses.first.flatMap { $0.zone == nil ? $0.description : nil }
+            port = key.port
+            network = key.network
+            self.bornAt = bornAt
+        }
     }
 
     private let capacity: Int
     private let lifetimeMilliseconds: Int64
     private var entries: [Key: Entry] = [:]
-    /// Names that were left and still have users.
-    private var left: [UInt64: Entry] = [:]
     private var retired: [String] = []
     private var lastNumber: UInt64 = 0
     private var uses: UInt64 = 0
@@ -73,28 +91,39 @@ struct RouteRegistry {
     var count: Int { entries.count }
 
     /// Takes the name of a route and policy into use; each call is matched by one
-    /// ``release(_:_:untold:wereTold:)``.
+    /// ``release(_:untold:wereTold:)``.
     mutating func take(_ key: Key, now: Monotonic) -> Lines {
         uses += 1
-        if let entry = entries[key], now.milliseconds(since: entry.bornAt) >= lifetimeMilliseconds {
-            leave(entry, of: key)
-        }
-        var entry = entries[key] ?? fresh(key, now)
+        let entry = current(key, now)
         entry.users += 1
         entry.lastUse = uses
-        entries[key] = entry
-        let lines = entry.lines
-        guard !entry.isTold || !retired.isEmpty else { return lines }
+        guard !entry.isTold || !retired.isEmpty else {
+            return Lines(entry: entry, resolve: [], removals: [])
+        }
         let removals = retired
         retired = []
         var resolve = removals
         if !entry.isTold {
             let addresses = key.addresses.map(\.uriText).joined(separator: ",")
-            resolve.append("\(lines.name):\(key.port):\(addresses)")
+            resolve.append("\(entry.name):\(key.port):\(addresses)")
         }
-        return Lines(
-            number: lines.number, name: lines.name, connectTo: lines.connectTo,
-            resolve: resolve, removals: removals, firstAddress: lines.firstAddress)
+        return Lines(entry: entry, resolve: resolve, removals: removals)
+    }
+
+    private mutating func current(_ key: Key, _ now: Monotonic) -> Entry {
+        if let entry = entries[key] {
+            guard now.milliseconds(since: entry.bornAt) >= lifetimeMilliseconds else {
+                return entry
+            }
+            entry.isLeft = true
+            entries[key] = nil
+            if entry.users == 0 { retire(entry) }
+        }
+        if entries.count >= capacity { retireOne() }
+        lastNumber += 1
+        let entry = Entry(lastNumber, key, bornAt: now)
+        entries[key] = entry
+        return entry
     }
 
     /// Ends one use.
@@ -102,20 +131,12 @@ struct RouteRegistry {
     /// - Parameters:
     ///   - untold: removals that libcurl did not get to see, to be told by another.
     ///   - wereTold: libcurl has seen the lines.
-    mutating func release(
-        _ key: Key, _ lines: Lines, untold: [String] = [], wereTold: Bool = false
-    ) {
+    mutating func release(_ lines: Lines, untold: [String] = [], wereTold: Bool = false) {
         retired += untold
-        if var entry = entries[key], entry.number == lines.number {
-            entry.users -= 1
-            entry.isTold = entry.isTold || wereTold
-            entries[key] = entry
-        } else if let entry = left[lines.number] {
-            left[lines.number]?.users -= 1
-            guard entry.users <= 1 else { return }
-            left[lines.number] = nil
-            retire(entry.number, key.port)
-        }
+        let entry = lines.entry
+        entry.users -= 1
+        entry.isTold = entry.isTold || wereTold
+        if entry.isLeft, entry.users == 0 { retire(entry) }
     }
 
     /// `CURLOPT_CONNECT_TO` through a proxy, which is told where to connect.
@@ -123,31 +144,15 @@ struct RouteRegistry {
         "::\(address.uriText):\(port)"
     }
 
-    private mutating func leave(_ entry: Entry, of key: Key) {
-        entries[key] = nil
-        if entry.users > 0 { left[entry.number] = entry } else { retire(entry.number, key.port) }
-    }
-
-    private mutating func retire(_ number: UInt64, _ port: Port) {
-        retired.append("-\(RouteRegistry.name(number)):\(port)")
-    }
-
-    private mutating func fresh(_ key: Key, _ now: Monotonic) -> Entry {
-        if entries.count >= capacity { retireOne() }
-        lastNumber += 1
-        let name = RouteRegistry.name(lastNumber)
-        let first = key.addresses.first.flatMap { $0.zone == nil ? $0.description : nil }
-        let lines = Lines(
-            number: lastNumber, name: name, connectTo: "::\(name):\(key.port)", resolve: [],
-            removals: [], firstAddress: first)
-        return Entry(number: lastNumber, lines: lines, bornAt: now, users: 0, lastUse: 0)
+    private mutating func retire(_ entry: Entry) {
+        retired.append("-\(entry.name):\(entry.port)")
     }
 
     private mutating func retireOne() {
         let unused = entries.filter { $0.value.users == 0 }
         guard let oldest = unused.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
         entries[oldest.key] = nil
-        retire(oldest.value.number, oldest.key.port)
+        retire(oldest.value)
     }
 
     private static func name(_ number: UInt64) -> String { "r\(number).invalid" }

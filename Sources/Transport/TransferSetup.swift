@@ -34,7 +34,8 @@ extension EasyHandle {
             set(
                 CURLOPT_HTTPHEADER,
                 lines: RequestFields.lines(
-                    request.fields, expectsContinue: request.expectsContinue,
+                    request.fields, hasBody: request.body.isThere,
+                    expectsContinue: request.expectsContinue,
                     accepting: request.decodesContent ? ContentCoding.acceptEncoding : nil))
             said.fields = request.fields
         }

@@ -28,9 +28,8 @@ package final class Transport: Sendable {
 
     /// Begins an exchange; returns at once. The observer is held until it is told `finished`.
     package func start(_ request: TransportRequest, observer: any TransferObserver) -> Transfer {
-        let transfer = Transfer(id: mailbox.nextID(), mailbox: mailbox)
-        let command = Command.start(transfer.id, request, observer, transfer)
-        if mailbox.post(command) == .needsThread { startThread() }
+        let transfer = Transfer(request, mailbox: mailbox)
+        if mailbox.post(.start(transfer, observer)) == .needsThread { startThread() }
         return transfer
     }
 
@@ -52,12 +51,12 @@ package final class Transport: Sendable {
 /// The handle of a running exchange. All calls are legal at any moment, from any thread, inside an
 /// observer's calls too.
 package final class Transfer: Sendable {
-    let id: TransferID
+    let request: TransportRequest
     private let mailbox: Mailbox
     private let cancelled = Atomic(false)
 
-    init(id: TransferID, mailbox: Mailbox) {
-        self.id = id
+    init(_ request: TransportRequest, mailbox: Mailbox) {
+        self.request = request
         self.mailbox = mailbox
     }
 
@@ -66,11 +65,11 @@ package final class Transfer: Sendable {
     /// Ends the exchange; the observer is told ``TransportFailure/cancelled`` unless it had ended.
     package func cancel() {
         cancelled.store(true, ordering: .releasing)
-        _ = mailbox.post(.cancel(id))
+        _ = mailbox.post(.cancel(self))
     }
 
     /// Goes on after an observer's ``Flow/pause``.
     package func resume() {
-        _ = mailbox.post(.resume(id))
+        _ = mailbox.post(.resume(self))
     }
 }

@@ -66,13 +66,14 @@ void httpdns_curl_multi_cleanup(void *_Nonnull multi);
 CURLMcode httpdns_curl_multi_set_long(void *_Nonnull multi, CURLMoption option, long value);
 CURLMcode httpdns_curl_multi_add(void *_Nonnull multi, void *_Nonnull easy);
 CURLMcode httpdns_curl_multi_remove(void *_Nonnull multi, void *_Nonnull easy);
-CURLMcode httpdns_curl_multi_perform(void *_Nonnull multi);
-CURLMcode httpdns_curl_multi_poll(void *_Nonnull multi, int milliseconds);
-/// As above without waiting; `ready` is how many connections have something.
-CURLMcode httpdns_curl_multi_look(void *_Nonnull multi, int *_Nonnull ready);
-/// The one multi call that any thread may make.
-CURLMcode httpdns_curl_multi_wakeup(void *_Nonnull multi);
-/// The next transfer that ended, and how; NULL when there is none.
+/// Whom libcurl tells which sockets and which moment it waits for; inside calls on the handle.
+CURLMcode httpdns_curl_multi_watch(
+    void *_Nonnull multi, curl_socket_callback _Nonnull socket,
+    curl_multi_timer_callback _Nonnull timer, void *_Nonnull context);
+/// Goes on with what waits for a socket that is ready (CURL_CSELECT_*); with httpdns_curl_timeout, with
+/// all that is due.
+CURLMcode httpdns_curl_multi_act(void *_Nonnull multi, curl_socket_t socket, int readiness);
+/// The context of the next transfer that ended, and how; NULL when there is none.
 void *_Nullable httpdns_curl_multi_next_done(void *_Nonnull multi, CURLcode *_Nonnull code);
 const char *_Nonnull httpdns_curl_multi_text(CURLMcode code);
 
@@ -97,6 +98,7 @@ static const size_t httpdns_curl_pause_read = CURL_READFUNC_PAUSE;
 static const size_t httpdns_curl_abort_read = CURL_READFUNC_ABORT;
 static const int httpdns_curl_pause_none = CURLPAUSE_CONT;
 static const long httpdns_curl_auth_basic = (long)CURLAUTH_BASIC;
+static const curl_socket_t httpdns_curl_timeout = CURL_SOCKET_TIMEOUT;
 static const int httpdns_curl_no_socket = CURL_SOCKET_BAD;
 static const size_t httpdns_curl_error_octets = CURL_ERROR_SIZE;
 static const long httpdns_curl_basic = (long)CURLAUTH_BASIC;

@@ -8,8 +8,7 @@ internal import HTTPDNSPlatform
 /// The transport is paused while more than ``highWaterOctets`` of the body wait for the client.
 final class OriginExchange: ExchangeObserver {
     private struct State {
-        var exchange: (any RunningExchange)?
-        var isCancelled = false
+        var hold = ExchangeHold()
         var waitingOctets = 0
         var isPaused = false
         var localRefusal: Refusal?
@@ -37,20 +36,10 @@ final class OriginExchange: ExchangeObserver {
             }
         }
         let exchange = desk.client.start(request, observer: self)
-        let isLate = state.withLock { state in
-            state.exchange = exchange
-            return state.isCancelled
-        }
-        if isLate { exchange.cancel() }
+        state.withLock { $0.hold.take(exchange) }?.cancel()
     }
 
-    func cancel() {
-        let exchange = state.withLock { state in
-            state.isCancelled = true
-            return state.exchange
-        }
-        exchange?.cancel()
-    }
+    func cancel() { state.withLock { $0.hold.cancel() }?.cancel() }
 
     /// The client has taken so many octets of the body.
     func drained(_ octets: Int) {
@@ -60,7 +49,7 @@ final class OriginExchange: ExchangeObserver {
                 return nil
             }
             state.isPaused = false
-            return state.exchange
+            return state.hold.exchange
         }
         exchange?.resumeBody()
     }
@@ -87,7 +76,7 @@ final class OriginExchange: ExchangeObserver {
     }
 
     func exchange(ended result: Result<ExchangeReport, ExchangeFailure>) {
-        state.withLock { $0.exchange = nil }
+        state.withLock { $0.hold.end() }
         desk.tell(turn, .ended(result))
     }
 

@@ -38,10 +38,10 @@ import Testing
         var registry = RouteRegistry(capacity: 2)
         let (first, second) = (try key(["192.0.2.1"]), try key(["192.0.2.2"]))
         let lines = [registry.take(first, now: .zero), registry.take(second, now: .zero)]
-        registry.release(first, lines[0])
-        registry.release(second, lines[1])
+        registry.release(lines[0])
+        registry.release(lines[1])
         _ = registry.take(first, now: .zero)
-        registry.release(first, lines[0])
+        registry.release(lines[0])
         let third = registry.take(try key(["192.0.2.3"]), now: .zero)
         #expect(registry.count == 2)
         #expect(third.resolve == ["-r2.invalid:443", "r3.invalid:443:192.0.2.3"])
@@ -64,7 +64,7 @@ import Testing
         var registry = RouteRegistry()
         let first = try key(["192.0.2.1"])
         let lines = registry.take(first, now: .zero)
-        registry.release(first, lines, untold: ["-r9.invalid:443"])
+        registry.release(lines, untold: ["-r9.invalid:443"])
         #expect(registry.take(first, now: .zero).resolve.first == "-r9.invalid:443")
     }
 
@@ -75,16 +75,16 @@ import Testing
         #expect(registry.take(key, now: .at(999)).name == old.name)
         let new = registry.take(key, now: .at(1_000))
         #expect(new.name == "r2.invalid")
-        registry.release(key, old)
+        registry.release(old)
         #expect(registry.take(key, now: .at(1_001)).removals.isEmpty)
-        registry.release(key, old)
+        registry.release(old)
         #expect(registry.take(key, now: .at(1_002)).removals == ["-r1.invalid:443"])
     }
 
     @Test func `an old name without users is retired at once`() throws {
         var registry = RouteRegistry(lifetimeMilliseconds: 1_000)
         let key = try key(["192.0.2.1"])
-        registry.release(key, registry.take(key, now: .at(0)))
+        registry.release(registry.take(key, now: .at(0)))
         #expect(registry.take(key, now: .at(2_000)).removals == ["-r1.invalid:443"])
     }
 }
