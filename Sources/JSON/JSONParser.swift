@@ -273,23 +273,36 @@ extension JSONReader {
     private mutating func string() throws(JSONError) -> String {
         at += 1
         var text: [UInt8] = []
-        var start = at
-        while let octet = peek {
+        while true {
+            let start = at
+            at = endOfPlain(from: start)
+            guard let octet = peek else { throw error("the text ends inside a string") }
             switch octet {
             case 0x22:
-                text += octets[start..<at]
+                let rest = octets[start..<at]
                 at += 1
-                return String(decoding: text, as: UTF8.self)
+                // Nearly every string has no escape.
+                return String(decoding: text.isEmpty ? rest : (text + rest)[...], as: UTF8.self)
             case 0x5C:
                 text += octets[start..<at]
                 at += 1
                 text += Array(String(Character(try escaped())).utf8)
-                start = at
-            case 0x00..<0x20: throw error("a control character in a string")
-            default: at += 1
+            default: throw error("a control character in a string")
             }
         }
-        throw error("the text ends inside a string")
+    }
+
+    /// Where a part of a string ends that stands for itself. Most of a long text is in strings.
+    private func endOfPlain(from start: Int) -> Int {
+        octets.withUnsafeBufferPointer { octets in
+            var end = start
+            while end < octets.count {
+                let octet = octets[end]
+                if octet == 0x22 || octet == 0x5C || octet < 0x20 { break }
+                end += 1
+            }
+            return end
+        }
     }
 
     /// What a backslash and what follows it stand for.
