@@ -150,10 +150,14 @@ struct PageTimeline {
     private var entries: [Entry] {
         let standings = Dictionary(
             judgement.addresses.map { ($0.address, $0.standing) }, uniquingKeysWith: { $1 })
+        let judged = Dictionary(
+            judgement.sources.map { ($0.source.label, PageTone($0.standing)) },
+            uniquingKeysWith: { $1 })
         let answers = evidence.answers.filter { $0.source.standing != .hosts }.map { answer in
             let tone: PageTone =
                 if let statement = answer.statement {
-                    statement.isPositive || statement.isNegative ? .good : .unclear
+                    statement.isPositive || statement.isNegative
+                        ? judged[answer.source.label] ?? .unclear : .unclear
                 } else { PageTone.none }
             return Entry(
                 seen: answer.seen, what: "\(answer.source.label) \(answer.type)",
