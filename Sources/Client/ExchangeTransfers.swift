@@ -126,20 +126,3 @@ extension ExchangeDriver {
         transfer?.cancel()
     }
 }
-
-extension RequestBody {
-    var isPresent: Bool {
-        switch self {
-        case .none: false
-        case .bytes(let octets): !octets.isEmpty
-        case .stream: true
-        }
-    }
-
-    var canReplay: Bool {
-        switch self {
-        case .none, .bytes: true
-        case .stream(let source): source.canRewind
-        }
-    }
-}
