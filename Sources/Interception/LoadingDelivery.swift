@@ -33,6 +33,13 @@ extension Loading {
         // What the application reads in its callback; a delegate was told in between.
         let last = state.withLock { $0.progress.isPosted ? $0.progress.takeNews() : nil }
         if let last { TaskInternals.set(last.counts, of: task) }
+        // Whoever hears of the end may look at once.
+        let progress = task.progress
+        if let last { last.counts.show(on: progress) }
+        if progress.totalUnitCount < 0 {
+            progress.totalUnitCount = max(progress.completedUnitCount, 1)
+        }
+        progress.completedUnitCount = progress.totalUnitCount
         close()
         switch delivery {
         case .told: owner.finish()
@@ -41,12 +48,6 @@ extension Loading {
             owner.finish()
         case .file(let file): finish(file.handOver(), owner)
         }
-        let progress = task.progress
-        if let last { last.counts.show(on: progress) }
-        if progress.totalUnitCount < 0 {
-            progress.totalUnitCount = max(progress.completedUnitCount, 1)
-        }
-        progress.completedUnitCount = progress.totalUnitCount
     }
 
     private func finish(_ file: URL, _ owner: HTTPDNSURLProtocol) {

@@ -82,6 +82,13 @@ final class StopSignal: Sendable {
     }
 }
 
+extension StopSignal {
+    /// Whether there is a connection that nobody has taken yet.
+    func isWaiting(on listener: Descriptor) -> Bool {
+        wait(for: [(listener.raw, Int32(POLLIN))], milliseconds: 0) == .ready
+    }
+}
+
 /// A listening socket that leaves its port when the server stops, though the server's record stays.
 final class Listener: Sendable {
     private let descriptor: Locked<Descriptor?>
@@ -96,10 +103,15 @@ final class Listener: Sendable {
 }
 
 /// The next connection, or nil once the stop is raised.
-func acceptNext(on listener: Descriptor, stop: StopSignal) -> Descriptor? {
+///
+/// - Parameter take: runs what it is given, which takes the connection and never waits; a server that
+///   counts does both in one go.
+func acceptNext(
+    on listener: Descriptor, stop: StopSignal, take: (() -> Int32) -> Int32 = { $0() }
+) -> Descriptor? {
     while true {
         guard stop.wait(for: [(listener.raw, Int32(POLLIN))]) == .ready else { return nil }
-        let raw = httpdns_socket_accept(listener.raw)
+        let raw = take { httpdns_socket_accept(listener.raw) }
         if raw >= 0 { return Descriptor(owning: raw) }
         // The client may have gone, or descriptors run short: neither ends the server, but the
         // second must not become a busy loop.

@@ -72,7 +72,10 @@ public final class LabServer: Sendable {
     }
 
     /// What it has seen until now.
-    public var record: LabRecord { core.record.withLock { $0 } }
+    public var record: LabRecord {
+        core.catchUp()
+        return core.record.withLock { $0 }
+    }
 
     /// Forgets handshakes and requests, so that a long test does not fill the memory; connections and
     /// octets go on being counted.
@@ -124,14 +127,36 @@ final class OriginCore: Sendable {
     /// The accepting thread's life.
     func acceptAll() {
         guard let listener = listener.current else { return }
-        acceptConnections(on: listener, stop: stop, threads: threads) { accepted in
-            let number = self.record.withLock { record in
-                record.connections += 1
-                return record.connections - 1
+        var number = 0
+        let take = { (accept: () -> Int32) in
+            self.record.withLock { record in
+                let raw = accept()
+                if raw >= 0 {
+                    number = record.connections
+                    record.connections += 1
+                }
+                return raw
             }
-            return { self.serve(accepted, number) }
+        }
+        while let accepted = acceptNext(on: listener, stop: stop, take: take) {
+            let taken = number
+            // Without a thread the connection closes here: the client sees an overloaded server.
+            try? threads.start { self.serve(accepted, taken) }
         }
     }
+
+    /// Waits for connections that the system has made and nobody has taken yet, so that a client that has
+    /// come and gone is on record.
+    func catchUp() {
+        guard let listener = listener.current else { return }
+        for _ in 0..<OriginCore.mostLooks {
+            guard stop.isWaiting(on: listener), stop.pause(milliseconds: 1) else { return }
+        }
+    }
+
+    /// Because: the accepting thread needs a processor for a moment; a server that is out of descriptors
+    /// takes nobody.
+    private static let mostLooks = 2_000
 
     /// One connection thread's life.
     private func serve(_ descriptor: Descriptor, _ number: Int) {
