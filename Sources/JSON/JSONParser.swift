@@ -125,10 +125,11 @@ private struct JSONReader {
         case (let name?, 0x7B):
             return .object(
                 try nested { reader throws(JSONError) in
-                    try reader.object { (reader, member, earlier) throws(JSONError) in
-                        guard member == name, !earlier.contains(where: { $0.name == name }) else {
-                            return try reader.value()
-                        }
+                    // The first member of that name, however many there are.
+                    var isFound = false
+                    return try reader.object { (reader, member) throws(JSONError) in
+                        guard !isFound, member == name else { return try reader.value() }
+                        isFound = true
                         return try reader.value(at: path.dropFirst(), take)
                     }
                 })
@@ -174,16 +175,14 @@ private struct JSONReader {
     }
 
     private mutating func object() throws(JSONError) -> JSONObject {
-        try object { (reader, _, _) throws(JSONError) in try reader.value() }
+        try object { (reader, _) throws(JSONError) in try reader.value() }
     }
 
-    private typealias Member = (name: String, value: JSONValue)
-
-    /// - Parameter value: reads the value of a member of that name, behind these.
+    /// - Parameter value: reads the value of a member of that name.
     private mutating func object(
-        _ value: (inout JSONReader, String, [Member]) throws(JSONError) -> JSONValue
+        _ value: (inout JSONReader, String) throws(JSONError) -> JSONValue
     ) throws(JSONError) -> JSONObject {
-        var members: [Member] = []
+        var members: [(name: String, value: JSONValue)] = []
         var names: Set<String> = []
         if take(0x7D) { return JSONObject() }
         while true {
@@ -196,7 +195,7 @@ private struct JSONReader {
             skipSpace()
             try expect(0x3A, "a colon")
             skipSpace()
-            members.append((name, try value(&self, name, members)))
+            members.append((name, try value(&self, name)))
             skipSpace()
             if take(0x7D) { return JSONObject(parsed: members) }
             try expect(0x2C, "a comma or the end of the object")

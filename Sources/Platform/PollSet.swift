@@ -59,14 +59,19 @@ package final class PollSet {
             signal.drain()
             rest -= 1
         }
+        var gone: [Int32] = []
         var place = 1
         while rest > 0, place < entries.count {
-            if entries[place].revents != 0 {
+            let entry = entries[place]
+            if entry.revents != 0 {
                 rest -= 1
-                ready.append(Ready(entries[place]))
+                ready.append(Ready(entry))
+                if Int32(entry.revents) & POLLNVAL != 0 { gone.append(entry.fd) }
             }
             place += 1
         }
+        // Once is enough: a descriptor that is none would end every sleep.
+        for socket in gone { forget(socket) }
     }
 }
 

@@ -74,10 +74,10 @@ final class Engine {
             let batch = mailbox.take()
             for command in batch.commands { obey(command) }
             if batch.isClosed { return endAll(.cancelled) }
-            var hasTimedOut = false
-            let acted = multi.act(&hasTimedOut)
+            var hasLooked = false
+            let acted = multi.act(&hasLooked)
             guard acted == CURLM_OK else { return giveUp(acted) }
-            if hasTimedOut { welcomed() }
+            if hasLooked { welcomed() }
             reap()
             let now = clock.now()
             guard let due = expire(now: now) else { return }

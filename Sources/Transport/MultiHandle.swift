@@ -47,14 +47,17 @@ struct MultiHandle: ~Copyable {
 
     /// Lets libcurl go on with what is ready, and with what is due.
     ///
-    /// - Parameter hasTimedOut: set when it looked at all that is due, what was added among it.
-    func act(_ hasTimedOut: inout Bool) -> CURLMcode {
+    /// - Parameter hasLooked: set when libcurl was called: whatever for, it then goes on with all that is
+    ///   due, too, and what was added is due at once. Source: curl 7.88, multi.c, `multi_socket`.
+    func act(_ hasLooked: inout Bool) -> CURLMcode {
         for socket in waits.takeReady() {
+            hasLooked = true
             let code = httpdns_curl_multi_act(raw, socket.socket, socket.asCurlSays)
             guard code == CURLM_OK else { return code }
         }
-        hasTimedOut = waits.takeDue()
-        return hasTimedOut ? httpdns_curl_multi_act(raw, httpdns_curl_timeout, 0) : CURLM_OK
+        guard waits.takeDue() else { return CURLM_OK }
+        hasLooked = true
+        return httpdns_curl_multi_act(raw, httpdns_curl_timeout, 0)
     }
 
     /// Connections kept for reuse.

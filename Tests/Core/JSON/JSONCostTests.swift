@@ -32,6 +32,18 @@ import Testing
         #expect(value["n19999"] == 19_999)
     }
 
+    /// With a look at all members before, for each of that name, this would take minutes.
+    @Test func `the first of many members of one name is the path, at no cost`() throws {
+        let text =
+            "{" + (0..<100_000).map { "\"n\($0)\":0," }.joined()
+            + #""log":[1,2],"# + String(repeating: #""log":[3],"#, count: 50_000) + #""log":[4]}"#
+        var taken: [JSONValue] = []
+        _ = try JSONValue.parse(
+            Array(text.utf8), maximumOctets: 8 << 20, handingOver: ["log"]
+        ) { element, _ in taken.append(element) }
+        #expect(taken == [1, 2])
+    }
+
     @Test(arguments: [
         String(repeating: "9", count: 1_101), "1e" + String(repeating: "0", count: 5_000),
     ])

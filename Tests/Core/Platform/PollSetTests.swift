@@ -29,6 +29,18 @@ import Testing
             isBroken: false)
     }
 
+    @Test func `a descriptor that is none is told once, and ends no sleep after that`() {
+        poll.watch(sockets[0].descriptor, forReading: true, forWriting: false)
+        // Above every limit of descriptors. Source: Linux, fs.nr_open.
+        poll.watch(.max, forReading: true, forWriting: false)
+        let broken = PollSet.Ready(
+            socket: .max, isReadable: false, isWritable: false, isBroken: true)
+        #expect(ready() == [broken])
+        #expect(ready() == [])
+        sockets[0].wake()
+        #expect(ready() == [readable(0)])
+    }
+
     @Test func `a socket is told when it is ready for what was asked`() {
         for socket in sockets {
             poll.watch(socket.descriptor, forReading: true, forWriting: false)
