@@ -1,5 +1,6 @@
 #include "chttpdns_system.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int httpdns_file_open(const char *path) {
@@ -33,6 +34,30 @@ int httpdns_file_open_whole(const char *path) {
     return result;
 }
 
+int httpdns_file_place(const char *path, char **target) {
+    struct stat facts;
+    *target = NULL;
+    if (stat(path, &facts) != 0) {
+        int why = errno;
+        // A link that leads nowhere stays: what it is to lead to is not for us to make.
+        return why == ENOENT && lstat(path, &facts) != 0 ? HTTPDNS_FILE_IS_REPLACED : -why;
+    }
+    if (S_ISDIR(facts.st_mode)) return -EISDIR;
+    // Streams of our own stand under these names, regular files among them.
+    if (!S_ISREG(facts.st_mode) || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0)
+        return HTTPDNS_FILE_IS_WRITTEN_THROUGH;
+    if (lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode)) {
+        *target = realpath(path, NULL);
+        if (*target == NULL) return -errno;
+    }
+    return HTTPDNS_FILE_IS_REPLACED;
+}
+
+int httpdns_file_open_through(const char *path) {
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
 int httpdns_file_create_private(const char *path) {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     return descriptor < 0 ? -errno : descriptor;
@@ -54,7 +79,8 @@ int httpdns_file_write_all(int descriptor, const void *octets, size_t count) {
         next += written;
         count -= (size_t)written;
     }
-    return fsync(descriptor) == 0 ? 0 : -errno;
+    // Pipes and devices have nothing to keep. Source: fsync(2).
+    return fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
 }
 
 int httpdns_file_rename(const char *from, const char *to) {

@@ -33,35 +33,42 @@ package enum ReplacedFile {
     ///
     /// - Throws: ``FileFault``.
     package static func checkReplaceable(_ path: String) throws(FileFault) {
-        let draft = draft(of: path)
-        let descriptor = httpdns_file_create_private(draft)
-        guard descriptor >= 0 else {
-            throw FileFault("cannot be written", path, descriptor)
+        switch try OutputPlace(path) {
+        case .through:
+            guard access(path, W_OK) == 0 else {
+                throw FileFault("cannot be written", path, 0 - httpdns_errno())
+            }
+        case .replaced(let place): _ = try NewFile(replacing: place, calledSo: path)
         }
-        close(descriptor)
-        unlink(draft)
     }
 
-    /// Each writer has a name of its own, so that two cannot write into one file.
-    private static func draft(of path: String) -> String {
-        "\(path).\(UInt64.random(in: .min ... .max)).new"
-    }
-
-    /// Writes a new file with mode 0600 beside the old one, then puts it in its place.
+    /// Writes a new file with mode 0600 beside the old one, then puts it in its place; where a link
+    /// leads, and through a pipe or a device.
     ///
     /// - Throws: ``FileFault``; the old file is then as it was.
     package static func replace(_ path: String, with octets: [UInt8]) throws(FileFault) {
-        let draft = draft(of: path)
-        let descriptor = httpdns_file_create_private(draft)
-        guard descriptor >= 0 else {
-            throw FileFault("cannot be written", path, descriptor)
-        }
-        let written = httpdns_file_write_all(descriptor, octets, octets.count)
-        close(descriptor)
-        let renamed = written == 0 ? httpdns_file_rename(draft, path) : written
-        guard renamed == 0 else {
-            unlink(draft)
-            throw FileFault("cannot be replaced", path, renamed)
+        let file = try NewFile(path)
+        try file.write(octets)
+        try file.finish()
+    }
+}
+
+/// What becomes of an output.
+enum OutputPlace {
+    /// A new file takes the place of that one, to which the name given may be a link.
+    case replaced(String)
+    /// A pipe or a device, which stays what it is.
+    case through
+
+    init(_ path: String) throws(FileFault) {
+        var target: UnsafeMutablePointer<CChar>?
+        let kind = httpdns_file_place(path, &target)
+        defer { free(target) }
+        guard kind >= 0 else { throw FileFault("cannot be written", path, kind) }
+        if kind == HTTPDNS_FILE_IS_WRITTEN_THROUGH {
+            self = .through
+        } else {
+            self = .replaced(target.map { String(cString: $0) } ?? path)
         }
     }
 }
@@ -77,7 +84,7 @@ package struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// With the system's word for the negative of an error number.
-    fileprivate init(_ what: String, _ path: String, _ code: Int32) {
+    init(_ what: String, _ path: String, _ code: Int32) {
         let word = strerror(0 &- code).map { String(cString: $0) } ?? "error \(code)"
         self.init(path: path, what: "\(what): \(word)")
     }

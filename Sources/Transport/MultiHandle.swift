@@ -47,8 +47,9 @@ struct MultiHandle: ~Copyable {
 
     /// Lets libcurl go on with what is ready, and with what is due.
     ///
-    /// - Parameter hasLooked: set when libcurl was called: whatever for, it then goes on with all that is
-    ///   due, too, and what was added is due at once. Source: curl 7.88, multi.c, `multi_socket`.
+    /// - Parameter hasLooked: set when libcurl was called: whatever for, it then goes on with all
+    ///   that is due, too, and what was added is due at once. Source: curl 7.88, multi.c,
+    ///   `multi_socket`.
     func act(_ hasLooked: inout Bool) -> CURLMcode {
         for socket in waits.takeReady() {
             hasLooked = true

@@ -130,6 +130,16 @@ void httpdns_error_text(int error, char *_Nonnull text, size_t capacity);
 
 /// Small files. Each returns what it says, or the negative of an errno value.
 
+/// What becomes of an output: a new file takes the place of `path`, or of `*target` where that is not
+/// null (the caller frees it: where a link leads); or the octets go through a pipe or a device, which
+/// stays. Negative: an error number.
+int httpdns_file_place(const char *_Nonnull path, char *_Nullable *_Nonnull target);
+#define HTTPDNS_FILE_IS_REPLACED 0
+#define HTTPDNS_FILE_IS_WRITTEN_THROUGH 1
+
+/// Opens what is there for writing; waits for a pipe's reader. Negative: an error number.
+int httpdns_file_open_through(const char *_Nonnull path);
+
 /// A descriptor for reading; never waits for a peer, as opening a pipe would.
 int httpdns_file_open(const char *_Nonnull path);
 /// Opens a file to read it whole: a regular one, or a pipe that this process was given (/dev/fd/N,

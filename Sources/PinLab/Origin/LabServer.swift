@@ -145,8 +145,8 @@ final class OriginCore: Sendable {
         }
     }
 
-    /// Waits for connections that the system has made and nobody has taken yet, so that a client that has
-    /// come and gone is on record.
+    /// Waits for connections that the system has made and nobody has taken yet, so that a client
+    /// that has come and gone is on record.
     func catchUp() {
         guard let listener = listener.current else { return }
         for _ in 0..<OriginCore.mostLooks {
