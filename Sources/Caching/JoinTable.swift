@@ -15,8 +15,8 @@ package import HTTPDNSNames
 ///    the leader still under way, or learns how it ended.
 /// 3. What one brought that others cannot use is a sign that the next will, too: requests for that
 ///    URL do not wait for each other for a while.
-/// 4. Who asks after a change that succeeded does not wait for one who asked before it, and what that
-///    one brings is not to be kept. Source: RFC 9111 §4.4.
+/// 4. Who asks after a change that succeeded does not wait for one who asked before it; that what
+///    such a one brings is not kept is for ``ChangeTable`` to say. Source: RFC 9111 §4.4.
 /// 5. A word for a member that has left is ignored, and so is one from a member that does not lead.
 package struct JoinTable: Sendable {
     /// What makes requests equal.
@@ -119,12 +119,6 @@ package struct JoinTable: Sendable {
     package mutating func closed(_ urls: [CacheKey]?) {
         guard let urls else { return open.removeAll() }
         for key in open.keys where urls.contains(key.url) { open[key] = nil }
-    }
-
-    /// What this member brings is of a time before a change.
-    package func isOutdated(_ member: Member) -> Bool {
-        guard let group = groups[member.group], group.end == nil else { return false }
-        return open[group.key] != member.group
     }
 
     /// A member has waited for long enough.

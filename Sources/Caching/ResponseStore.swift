@@ -1,7 +1,8 @@
 package import HTTPDNSExchange
 
 /// Keeps responses and their bodies. No call waits for a disk, none fails for one: what cannot be
-/// kept is not kept, and what cannot be found is not there.
+/// kept is not kept, and what cannot be found is not there. Calls are obeyed in the order in which
+/// they come.
 package protocol ResponseStore: AnyObject, Sendable {
     /// Finds what is kept under a URL and opens the body of the one chosen.
     ///
@@ -32,9 +33,10 @@ package protocol ResponseStore: AnyObject, Sendable {
 
     func remove(_ response: KeptResponse)
 
-    /// Removes all variants of URLs.
+    /// Removes all variants of URLs, what has begun to be kept and is not whole among them.
     func remove(_ keys: [CacheKey])
 
+    /// Removes everything, what has begun to be kept and is not whole too.
     func removeAll()
 
     /// Returns when all that was asked before is done.

@@ -30,6 +30,8 @@ final class CachedHop: Sendable {
         var course = Course.open
         /// Among equal requests, while others may wait for this one, or this one for another.
         var place: JoinPlace?
+        /// Nil where nothing can be kept, or can be any more.
+        var ticket: ChangeTicket?
     }
 
     private enum Course {
@@ -45,13 +47,18 @@ final class CachedHop: Sendable {
     let url: HTTPURL
     /// Names the policy of this exchange; empty for plain `http`.
     let policy: [UInt8]
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    init(cache: ResponseCache, mode: CacheMode, url: HTTPURL, policy: [UInt8]) {
+    /// - Parameter ticket: taken before anything that the request says was read.
+    init(
+        cache: ResponseCache, mode: CacheMode, url: HTTPURL, policy: [UInt8],
+        ticket: ChangeTicket?
+    ) {
         self.cache = cache
         self.mode = mode
         self.url = url
         self.policy = url.origin.scheme == .https ? policy : []
+        state = Locked(State(ticket: ticket))
     }
 
     /// - Parameters:
@@ -73,7 +80,7 @@ final class CachedHop: Sendable {
                     ? .kept(.refusal(of: url, remark: StorageRules.Refusal.method.rawValue))
                     : .toSend(fallsBack: false))
         }
-        if rules.joins(request) { join(key, request) }
+        if rules.joins(request), !isOutdated { join(key, request) }
         look(key, request, rules) { finding in
             guard let place = self.place else { return tell(finding) }
             guard case .toSend = finding else {
@@ -189,7 +196,27 @@ final class CachedHop: Sendable {
     }
 
     /// The exchange is over: nothing more will be kept of this hop, unless it is read on.
-    func end() { if !isFollowed { release(isOfNoUse: false) } }
+    func end() {
+        let isFollowed = state.withLock { state in
+            // One that has not joined its equals yet does not do so any more.
+            if state.course == .open { state.course = .stopped }
+            return state.course == .followed
+        }
+        guard !isFollowed else { return }
+        release(isOfNoUse: false)
+        close()
+    }
+
+    /// Nothing more is kept of this hop.
+    func close() {
+        // Let go of without the lock.
+        _ = state.withLock { state in
+            defer { state.ticket = nil }
+            return state.ticket
+        }
+    }
+
+    var ticket: ChangeTicket? { state.withLock { $0.ticket } }
 
     /// What may stand in for the network; once.
     func fallBack() -> KeptAnswer? {
@@ -214,8 +241,9 @@ final class CachedHop: Sendable {
         }?.leave()
     }
 
-    /// Something was changed since the request was sent: its answer may be of a time before.
-    var isOutdated: Bool { place?.isOutdated ?? false }
+    /// Something was changed since the request was made: its answer may be of a time before, and is
+    /// not to be kept, nor to change what is.
+    var isOutdated: Bool { ticket?.isOutdated ?? true }
 
     /// What came is kept, or confirmed: equal requests that wait may look again.
     func settle() {

@@ -229,8 +229,11 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         case .asked, .pouring, .searching, .over: listener.finished(result)
         case .passing(let keeper):
             end(keeper, result)
+            hop.close()
             listener.finished(result)
-        case .finishing(let keeper, _): end(keeper, result)
+        case .finishing(let keeper, _):
+            end(keeper, result)
+            hop.close()
         case .answered(let answer): pour(answer, after: result)
         case .repeating: askAgain(after: result)
         case .seeking(let sought): seek(sought, after: result)
@@ -241,7 +244,9 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         _ keeper: (any BodyKeeping)?, _ result: Result<TransferFacts, TransportFailure>
     ) {
         guard let keeper else { return }
-        if case .success = result {
+        // A change that comes after this look removes what is then kept: see
+        // ``ResponseCache/remove(_:)``.
+        if case .success = result, !hop.isOutdated {
             keeper.finish()
             hop.settle()
         } else {

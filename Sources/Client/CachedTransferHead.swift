@@ -22,7 +22,8 @@ extension CachedTransfer {
         }
         let delay = max(0, hop.cache.monotonic.now().milliseconds(since: sentAt) / 1_000)
         let moment = Arrival(now: now, delaySeconds: delay, isProven: isProven)
-        invalidate(Freshening.invalidated(by: head, to: wire.method, hop.url))
+        let changed = Freshening.invalidated(by: head, to: wire.method, hop.url)
+        if !changed.isEmpty { hop.cache.remove(changed) }
         if question.conditions != nil {
             if head.status == 304 { return confirm(question, by: head, moment) }
             if CachedTransfer.troubled.contains(head.status), let answer = hop.fallBack() {
@@ -33,13 +34,6 @@ extension CachedTransfer {
         }
         if wire.method == .head { refresh(by: head, moment) }
         return pass(head, moment, remark: question.remark)
-    }
-
-    /// In this order: what is being asked for either sees that it is outdated, or is removed.
-    private func invalidate(_ keys: [CacheKey]) {
-        guard !keys.isEmpty else { return }
-        hop.cache.joined.close(keys)
-        hop.cache.store.remove(keys)
     }
 
     struct Arrival {
@@ -100,6 +94,8 @@ extension CachedTransfer {
             // It answers once more: its body is open.
             hop.cache.store.remove(found.response)
             hop.release(isOfNoUse: true)
+        } else if hop.isOutdated {
+            hop.release(isOfNoUse: false)
         } else {
             if !request.directives.noStore { hop.cache.store.update(updated) }
             hop.settle()
@@ -121,8 +117,10 @@ extension CachedTransfer {
     ) {
         guard let key = CacheKey(hop.url), !request.directives.noStore else { return }
         let (rules, request, policy) = (hop.rules(at: arrival.now), request, hop.policy)
-        hop.cache.store.revise(key) { variants in
-            rules.alsoNamed(tag, among: variants, besides: answered, for: request)
+        hop.cache.store.revise(key) { [ticket = hop.ticket] variants in
+            // Asked here, in the store's order: what is there after a change is of after it.
+            ticket?.isOutdated ?? true
+                ? [] : rules.alsoNamed(tag, among: variants, besides: answered, for: request)
         } _: { kept in
             guard Freshening.mayStay(kept, after: head) else { return kept }
             return Freshening.confirmed(
@@ -169,8 +167,10 @@ extension CachedTransfer {
             let key = CacheKey(hop.url)
         else { return }
         let rules = hop.rules(at: arrival.now)
-        hop.cache.store.revise(key) { variants in
-            rules.choose(variants, for: request).map { [$0] } ?? []
+        hop.cache.store.revise(key) { [ticket = hop.ticket] variants in
+            // As where a 304 freshens.
+            ticket?.isOutdated ?? true
+                ? [] : rules.choose(variants, for: request).map { [$0] } ?? []
         } _: { kept in
             Freshening.refreshed(
                 kept, byHead: head, delaySeconds: arrival.delaySeconds, at: arrival.now,

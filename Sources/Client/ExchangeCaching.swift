@@ -11,15 +11,18 @@ extension ExchangeDriver {
             // Nothing is to be sent, and nothing is kept.
             return deliver(.refusal(of: head.url, remark: "no_cache"))
         }
+        let mode = mode(of: head, usually: cache.mode)
+        // Before the cookies are read: whose they are may change at any moment.
+        let ticket = mode == .none ? nil : ticket(for: head, from: cache)
         let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
         guard let fields = try? HostRewriter().fields(of: head, cookies: value) else {
-            begin(nil)
+            guard begin(nil) else { return }
             return step { $0.machine.notKept(fallsBack: false, now: $1) }
         }
-        let mode = mode(of: head, usually: cache.mode)
         let policy = head.url.origin.scheme == .https ? cache.policy(of: verifier) : []
-        let hop = CachedHop(cache: cache, mode: mode, url: head.url, policy: policy)
-        begin(hop)
+        let hop = CachedHop(
+            cache: cache, mode: mode, url: head.url, policy: policy, ticket: ticket)
+        guard begin(hop) else { return }
         let asked = CacheRequest(
             method: head.method, url: head.url, fields: fields, digest: cache.digest)
         let hasBody = state.withLock { $0.machine.sendsBody }
@@ -33,13 +36,23 @@ extension ExchangeDriver {
         }
     }
 
+    /// Nil for what is never kept and confirms nothing.
+    private func ticket(for head: RequestHead, from cache: ResponseCache) -> ChangeTicket? {
+        guard let era, head.method == .get || head.method == .head else { return nil }
+        return CacheKey(head.url).map { cache.changes.ticket(for: $0, since: era) }
+    }
+
     /// The one before goes without the lock: others may be told that they need not wait for it.
-    private func begin(_ hop: CachedHop?) {
-        let last = state.withLock { state in
+    ///
+    /// - Returns: false when the exchange is over: nothing is to be looked for any more.
+    private func begin(_ hop: CachedHop?) -> Bool {
+        let (last, isOver) = state.withLock { state -> (CachedHop?, Bool) in
+            guard !state.isOver else { return (nil, true) }
             defer { state.hop = hop }
-            return state.hop
+            return (state.hop, false)
         }
         last?.end()
+        return !isOver
     }
 
     /// What the fields do not show, credentials and a body, is no part of what is kept: such

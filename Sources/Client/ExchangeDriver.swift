@@ -49,6 +49,8 @@ final class ExchangeDriver: StartedExchange {
     let clock: any MonotonicSource
     private let alarms: any AlarmSource
     let deadline: Monotonic
+    /// When it began, to the cache: one that began before a sign-out keeps nothing after it.
+    let era: ChangeTable.Era?
     let state: Locked<State>
 
     init(
@@ -60,6 +62,7 @@ final class ExchangeDriver: StartedExchange {
         self.observer = observer
         self.cookies = cookies
         verifier = client.verifier
+        era = client.parts.cache?.changes.era
         clock = client.resolver.clock
         alarms = client.resolver.alarms
         deadline =

@@ -1,4 +1,4 @@
-package import HTTPDNSCaching
+internal import HTTPDNSCaching
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 
@@ -43,12 +43,8 @@ package final class JoinedRequests: Sendable {
     }
 
     /// Who comes from now on waits for nobody who came before: what is kept of these URLs, or of
-    /// all where it is nil, is out of date. To be called before it is removed.
-    package func close(_ urls: [CacheKey]?) { state.withLock { $0.table.closed(urls) } }
-
-    fileprivate func isOutdated(_ member: JoinTable.Member) -> Bool {
-        state.withLock { $0.table.isOutdated(member) }
-    }
+    /// all where it is nil, is out of date.
+    func close(_ urls: [CacheKey]?) { state.withLock { $0.table.closed(urls) } }
 
     /// - Parameter tell: called once, unless the member leaves before: at once, or when the one
     ///   that leads is done, on its thread.
@@ -122,9 +118,6 @@ final class JoinPlace: Sendable {
     func wait(
         atMostMilliseconds most: Int64, _ tell: @escaping @Sendable (JoinTable.Word) -> Void
     ) { joined.wait(member, atMostMilliseconds: most, tell) }
-
-    /// Something was changed since it was asked: what it brings is not to be kept.
-    var isOutdated: Bool { joined.isOutdated(member) }
 
     /// What it brought is kept, for whoever waits.
     func settle() { joined.settle(member) }

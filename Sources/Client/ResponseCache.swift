@@ -25,6 +25,7 @@ package final class ResponseCache: Sendable {
     let monotonic: any MonotonicSource
     let alarms: any AlarmSource
     package let joined: JoinedRequests
+    package let changes = Changes()
     let digest: @Sendable ([UInt8]) -> [UInt8]
     private let namePolicy: @Sendable (PolicyFingerprint) -> [UInt8]
 
@@ -63,6 +64,17 @@ package final class ResponseCache: Sendable {
         CacheMoment(
             wallSeconds: wall.now().secondsSince1970,
             bootMilliseconds: boot.millisecondsSinceBoot(), bootID: boot.bootID)
+    }
+
+    /// What is kept of these URLs, or of all where it is nil, is out of date, and so is what is on
+    /// its way: that is not kept, and nobody who comes from now on waits for it.
+    ///
+    /// In this order: an answer that comes meanwhile either sees that it is outdated, or is removed
+    /// by the store, which obeys in the order in which it is told.
+    package func remove(_ urls: [CacheKey]?) {
+        changes.note(urls)
+        joined.close(urls)
+        if let urls { store.remove(urls) } else { store.removeAll() }
     }
 
     func policy(of verifier: any PeerVerifier) -> [UInt8] { namePolicy(verifier.fingerprint) }

@@ -94,10 +94,11 @@ public final class OfflineCache: Sendable {
         }
     }
 
-    /// Forgets everything, what is being kept at this moment too: on a sign-out, say.
+    /// Forgets everything: on a sign-out, say. What requests that were begun before bring is not
+    /// kept, however late it comes, and wherever a redirect leads them; that is known of those of
+    /// this `HTTPDNS` alone, not of others that keep in the same directory.
     public func removeAll() async {
-        cache.joined.close(nil)
-        store.removeAll()
+        cache.remove(nil)
         await store.flush()
     }
 

@@ -9,50 +9,6 @@ import Testing
 
 /// Equal requests at once: one goes to the origin, the others wait for what it brings. RFC 9111 §4.
 @Suite(.timeLimit(.minutes(5))) struct CachingJoinTests {
-    private enum Held: Sendable {
-        case all
-        case first
-        case butFirst
-
-        func has(_ number: Int) -> Bool {
-            switch self {
-            case .all: true
-            case .first: number == 1
-            case .butFirst: number > 1
-            }
-        }
-    }
-
-    /// An origin that holds what it is asked until the test lets it go, and counts.
-    private final class HeldOrigin: Sendable {
-        let server: LabServer
-        let calls: BlockedCalls
-        private let release: ReleaseAtEnd
-
-        /// - Parameter answer: is given the number of the request, from 1.
-        init(
-            _ lab: CachingLab, holding held: Held = .all,
-            _ answer: @escaping @Sendable (LabRequest, Int) -> LabResponse
-        ) throws {
-            let (calls, count) = (BlockedCalls(), Locked(0))
-            server = try lab.origin { request in
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                if held.has(number) { calls.block() }
-                return answer(request, number)
-            }
-            self.calls = calls
-            release = ReleaseAtEnd(calls)
-        }
-
-        func stop() {
-            calls.release()
-            server.stop()
-        }
-    }
-
     private static func fresh(_ number: Int, _ control: String = "max-age=600") -> LabResponse {
         .text("\(number)").with(["Cache-Control": control])
     }
