@@ -93,7 +93,7 @@ package struct DoHBackend: TellingBackend {
             payload, deadline: deadline, keepsDate: observer != nil)
         {
         case .success(let reply):
-            observer?(DoHMessages.received(reply))
+            observer?(messages.received(reply))
             return try messages.testimony(from: reply, for: question, resolver: label)
         case .failure(.query(let failure)): throw failure
         case .failure(.speaksNoHTTP2):
@@ -118,7 +118,7 @@ package struct DoHBackend: TellingBackend {
         let response = try await service.response(
             to: try messages.call(for: question), over: transport,
             maximumBodyOctets: Message.maximumOctets, deadline: deadline)
-        observer?(DoHMessages.received(response))
+        observer?(messages.received(response))
         let source = Testimony.Source(
             resolver: label, transport: .https, server: response.facts.remote?.description)
         return try messages.testimony(from: response, for: question, source: source)

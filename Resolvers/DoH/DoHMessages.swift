@@ -112,25 +112,29 @@ package struct DoHMessages: Sendable, Hashable {
     }
 
     /// What came, for who wants to see it: a DNS message by its media type, else any body.
-    static func received(_ reply: StreamReply) -> ReceivedReply {
+    package func received(_ reply: StreamReply) -> ReceivedReply {
         received(reply.octets, reply.contentType, date: reply.date, age: reply.age)
     }
 
     /// The same over libcurl.
-    static func received(_ response: CollectedResponse) -> ReceivedReply {
+    package func received(_ response: CollectedResponse) -> ReceivedReply {
         let fields = response.head.fields
         return received(
             response.body, fields.first("Content-Type"), date: fields.first("Date"),
             age: fields.first("Age"))
     }
 
-    private static func received(
+    private func received(
         _ body: [UInt8], _ contentType: String?, date: String?, age: String?
     ) -> ReceivedReply {
         let told = ToldTime(date: date.flatMap { CookieDate.parse($0) }, age: age)
+        let isDNS = Self.isDNS(contentType)
+        // A page that calls itself DNS may say a token in the URL back, as any page may.
+        let isMessage = isDNS && (try? Message(decoding: body)) != nil
+        let shown =
+            isMessage ? body : EchoMask(hiding: EchoMask.parts(of: target)).masked(body)
         return ReceivedReply(
-            RawReply(isDNS(contentType) ? .dnsMessage : .body, body),
-            times: told.map { [$0] } ?? [])
+            RawReply(isDNS ? .dnsMessage : .body, shown), times: told.map { [$0] } ?? [])
     }
 
     /// The parts of an HTTP response that decide.

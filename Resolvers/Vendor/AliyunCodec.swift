@@ -1,4 +1,5 @@
 internal import HTTPDNSDigest
+internal import HTTPDNSExchange
 internal import HTTPDNSJSON
 package import HTTPDNSLookup
 package import HTTPDNSNames
@@ -50,14 +51,19 @@ package struct AliyunCodec: AddressCodec {
         for entry in asked.serviceParameters.entries {
             query.append("sdns-" + entry.key, entry.value)
         }
+        var privateValues = [account] + EchoMask.parts(of: base)
         if let secret {
             let expiry = String(now.secondsSince1970 &+ Self.signatureLifetimeSeconds)
+            let signature = try Self.signature(asked.joined, secret: secret, expiry: expiry)
             query.append("t", expiry)
-            query.append("s", try Self.signature(asked.joined, secret: secret, expiry: expiry))
+            query.append("s", signature)
+            privateValues.append(signature)
         }
         let call = asked.names.count == 1 ? "d" : "resolve"
         let path = base + "/" + account + (secret == nil ? "/" : "/sign_") + call
-        return HTTPDNSRequest(target: path + "?" + query.text, accept: "application/json")
+        return HTTPDNSRequest(
+            target: path + "?" + query.text, accept: "application/json",
+            privateValues: privateValues)
     }
 
     /// `md5("{hosts}-{secret}-{t}")` in lower-case hexadecimal, hosts as they stand in the request.

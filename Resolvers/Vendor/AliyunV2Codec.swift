@@ -1,4 +1,5 @@
 internal import HTTPDNSDigest
+internal import HTTPDNSExchange
 internal import HTTPDNSJSON
 package import HTTPDNSLookup
 package import HTTPDNSNames
@@ -99,8 +100,16 @@ package struct AliyunV2Codec: AddressCodec {
         }
         var query = QueryString()
         for (key, value) in signed { query.append(key, list: value.split(",")) }
-        if let signingKey { query.append("s", try signingKey.signature(over: signed)) }
-        return HTTPDNSRequest(target: base + "/v2/d?" + query.text, accept: "application/json")
+        var privateValues = [account] + EchoMask.parts(of: base)
+        privateValues += signed.filter { $0.key == "enc" }.map(\.value)
+        if let signingKey {
+            let signature = try signingKey.signature(over: signed)
+            query.append("s", signature)
+            privateValues.append(signature)
+        }
+        return HTTPDNSRequest(
+            target: base + "/v2/d?" + query.text, accept: "application/json",
+            privateValues: privateValues)
     }
 
     /// What is asked: the part that is encrypted.

@@ -1,4 +1,5 @@
 internal import HTTPDNSDigest
+internal import HTTPDNSExchange
 internal import HTTPDNSJSON
 package import HTTPDNSLookup
 package import HTTPDNSNames
@@ -49,10 +50,13 @@ package struct BaiduCodec: AddressCodec {
         query.append("account_id", account)
         query.append("dn", list: asked.names.map(\.text))
         query.append("t", expiry)
-        query.append("sign", try Signing.perform { try Digest.md5Hex(message.utf8) })
+        let signature = try Signing.perform { try Digest.md5Hex(message.utf8) }
+        query.append("sign", signature)
         query.append("type", list: asked.families.map { $0 == .ipv4 ? "ipv4" : "ipv6" })
         if let subnet = asked.clientSubnet { query.append("ip", subnet.address.description) }
-        return HTTPDNSRequest(target: query.appended(to: path), accept: "application/json")
+        return HTTPDNSRequest(
+            target: query.appended(to: path), accept: "application/json",
+            privateValues: [account, signature] + EchoMask.parts(of: path))
     }
 
     package func answers(

@@ -1,4 +1,5 @@
 internal import HTTPDNSDigest
+internal import HTTPDNSExchange
 package import HTTPDNSLookup
 package import HTTPDNSNames
 package import HTTPDNSWire
@@ -133,12 +134,18 @@ package struct DNSPodCodec: HTTPDNSCodec {
             names += ";" + String(now.secondsSince1970 &+ Self.dateLifetimeSeconds)
         }
         var query = QueryString()
-        query.append("dn", list: try encrypted(names).split(","))
+        let sent = try encrypted(names)
+        query.append("dn", list: sent.split(","))
+        var privateValues = EchoMask.parts(of: path)
         if let encryption {
             query.append("id", encryption.id)
             query.append("alg", encryption.name)
+            privateValues += [encryption.id, sent]
         }
-        if let token { query.append("token", token.revealed) }
+        if let token {
+            query.append("token", token.revealed)
+            privateValues.append(token.revealed)
+        }
         query.append("ttl", "1")
         query.append("clientip", "1")
         if asked.wantsBoth {
@@ -150,7 +157,9 @@ package struct DNSPodCodec: HTTPDNSCodec {
             let address = subnet.address.description
             query.append("ip", options.encryptsClientAddress ? try encrypted(address) : address)
         }
-        return HTTPDNSRequest(target: query.appended(to: path), accept: "text/plain, */*;q=0.1")
+        return HTTPDNSRequest(
+            target: query.appended(to: path), accept: "text/plain, */*;q=0.1",
+            privateValues: privateValues)
     }
 
     private func encrypted(_ text: String) throws(QueryFailure) -> String {

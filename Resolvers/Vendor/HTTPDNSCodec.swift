@@ -148,6 +148,9 @@ package struct HTTPDNSRequest: Sendable, Hashable {
     package let accept: String
     /// Fields that the protocol adds.
     package var fields: [Field] = []
+    /// What in it is between the account and the service: account, key, signature, nonce, and what the
+    /// user wrote into the path. Whoever sees a response sees it without these.
+    package var privateValues: [String] = []
 
     package struct Field: Sendable, Hashable {
         package let name: String

@@ -1,3 +1,4 @@
+internal import HTTPDNSExchange
 internal import HTTPDNSJSON
 package import HTTPDNSLookup
 package import HTTPDNSNames
@@ -44,7 +45,9 @@ package struct JSONDoHCodec: HTTPDNSCodec {
             query.append("edns_client_subnet", subnet.description)
         }
         // Cloudflare answers in JSON only when asked so; the others do not look.
-        return HTTPDNSRequest(target: query.appended(to: path), accept: "application/dns-json")
+        return HTTPDNSRequest(
+            target: query.appended(to: path), accept: "application/dns-json",
+            privateValues: EchoMask.parts(of: path))
     }
 
     package func otherRequest(for questions: [Question]) -> HTTPDNSRequest? {
@@ -55,7 +58,8 @@ package struct JSONDoHCodec: HTTPDNSCodec {
         var query = QueryString()
         query.append("dns", Base64.urlEncoded(message))
         return HTTPDNSRequest(
-            target: query.appended(to: wirePath), accept: Self.messageType)
+            target: query.appended(to: wirePath), accept: Self.messageType,
+            privateValues: EchoMask.parts(of: wirePath))
     }
 
     /// Source: RFC 8484 §6.

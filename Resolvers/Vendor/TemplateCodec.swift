@@ -1,4 +1,5 @@
 internal import HTTPDNSDigest
+internal import HTTPDNSExchange
 package import HTTPDNSLookup
 package import HTTPDNSNames
 package import HTTPDNSProfiles
@@ -132,6 +133,7 @@ package struct TemplateCodec: HTTPDNSCodec {
         request.fields = template.headers.filter { !values.isEmpty(in: $0.value) }.map {
             HTTPDNSRequest.Field(name: $0.name, value: values.text($0.value))
         }
+        request.privateValues = values.privateValues(template) + EchoMask.parts(of: base)
         return request
     }
 
@@ -207,6 +209,16 @@ private struct TemplateValues {
 
     mutating func set(_ variable: ProviderTemplate.Variable, _ value: String) {
         values[variable] = value
+    }
+
+    /// What a request of this template holds that is between the account and the service.
+    func privateValues(_ template: ProviderTemplate) -> [String] {
+        let texts =
+            [template.path] + template.parameters.map(\.value) + template.headers.map(\.value)
+        let known: Set<ProviderTemplate.Variable> = [
+            .account, .accountFirst, .accountSecond, .secret, .key, .nonce, .payload, .signature,
+        ]
+        return known.intersection(texts.flatMap(\.variables)).compactMap { values[$0] }
     }
 
     func text(_ text: ProviderTemplate.Text) -> String {

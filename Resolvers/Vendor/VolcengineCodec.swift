@@ -1,4 +1,5 @@
 internal import HTTPDNSDigest
+internal import HTTPDNSExchange
 internal import HTTPDNSJSON
 package import HTTPDNSLookup
 package import HTTPDNSNames
@@ -50,9 +51,12 @@ package struct VolcengineCodec: AddressCodec {
         query.append("domain", list: asked.names.map(\.text))
         query.append("account_id", account)
         query.append("timestamp", expiry)
-        query.append("sign", try signature([expiry, account, asked.joined, client, ""]))
+        let signature = try self.signature([expiry, account, asked.joined, client, ""])
+        query.append("sign", signature)
         if !client.isEmpty { query.append("ip", client) }
-        return HTTPDNSRequest(target: query.appended(to: path), accept: "application/json")
+        return HTTPDNSRequest(
+            target: query.appended(to: path), accept: "application/json",
+            privateValues: [account, signature] + EchoMask.parts(of: path))
     }
 
     /// The six values, secret among them, sorted as octets and joined by `_`; one that is not sent

@@ -5,9 +5,13 @@ package struct TextRedactor {
     package init(_ names: SecretNames = SecretNames()) { self.names = names }
 
     /// A URL or reference without its userinfo, and without secrets in its path, query and
-    /// fragment.
+    /// fragment. A `host:port` alone, what CONNECT asks for, has none.
     package func url(_ url: String) -> String {
-        guard !TextRedactor.isPlain(url) else { return url }
+        isPlain(url: url) ? url : scanned(url: url)
+    }
+
+    /// The same, octet by octet.
+    func scanned(url: String) -> String {
         var out: [UInt8] = []
         var rest = TextRedactor.withoutUserinfo(Array(url.utf8))[...]
         let scheme = rest.prefix { $0 > 0x20 && ![0x2F, 0x3F, 0x23, 0x3A, 0x25].contains($0) }
@@ -15,6 +19,11 @@ package struct TextRedactor {
         if rest.dropFirst(scheme.count).starts(with: mark) {
             out += rest.prefix(scheme.count + mark.count)
             rest = rest.dropFirst(scheme.count + mark.count)
+            let authority = TextRedactor.plainAuthority(rest)
+            out += authority
+            rest = rest.dropFirst(authority.count)
+        } else if rest.contains(0x3A), TextRedactor.plainAuthority(rest).count == rest.count {
+            return url
         }
         let path = rest.prefix { $0 != 0x3F && $0 != 0x23 }
         scan(path, TextScanner(.text, names), &out)
@@ -32,7 +41,11 @@ package struct TextRedactor {
     ///
     /// - Parameter verdict: of what they are the value of.
     package func text(_ text: String, of verdict: SecretNames.Verdict = .clear) -> String {
-        guard verdict != .clear || TextRedactor.mayHoldSecret(text) else { return text }
+        verdict == .clear && isPlain(text: text) ? text : scanned(text: text, of: verdict)
+    }
+
+    /// The same, octet by octet.
+    func scanned(text: String, of verdict: SecretNames.Verdict = .clear) -> String {
         var out: [UInt8] = []
         scan(
             TextRedactor.withoutUserinfo(Array(text.utf8))[...],
@@ -110,30 +123,44 @@ package struct TextRedactor {
     }
 
     /// True for most URLs, at little cost: a host and perhaps a port, and nothing behind them in which a
-    /// secret could stand.
-    private static func isPlain(_ url: String) -> Bool {
+    /// secret could stand. Never where ``scanned(url:)`` would take something out.
+    func isPlain(url: String) -> Bool {
         let octets = url.utf8
         // In a reference the first `://` may be that of a URL inside.
-        guard let colon = octets.firstIndex(of: 0x3A), octets[..<colon].allSatisfy(isOfScheme),
+        guard let colon = octets.firstIndex(of: 0x3A), colon > octets.startIndex,
+            octets[..<colon].allSatisfy(TextRedactor.isOfScheme),
             octets[colon...].starts(with: [0x3A, 0x2F, 0x2F])
-        else { return !mayHoldSecret(url) }
-        var isPort = false
+        else { return !mayHoldSecret(url[...]) }
+        let rest = octets[octets.index(colon, offsetBy: 3)...]
+        let authority = TextRedactor.plainAuthority(rest)
+        guard !authority.isEmpty else { return false }
+        return !mayHoldSecret(url[authority.endIndex...])
+    }
+
+    /// True for most texts, at little cost; never where ``scanned(text:of:)`` would take something out.
+    func isPlain(text: String) -> Bool { !mayHoldSecret(text[...]) }
+
+    /// The host and perhaps the port that a text begins with, and that a path, a query or nothing
+    /// follows; empty when it begins with anything else.
+    private static func plainAuthority<Octets: Collection<UInt8>>(
+        _ octets: Octets
+    ) -> Octets.SubSequence {
+        let none = octets.prefix(0)
+        let authority = octets.prefix { ![0x2F, 0x3F, 0x23, 0x5C].contains($0) }
+        let host = authority.prefix { $0 != 0x3A }
         var last: (UInt8, UInt8) = (0, 0)
-        var place = octets.index(colon, offsetBy: 3)
-        while place < octets.endIndex, ![0x2F, 0x3F, 0x23, 0x5C].contains(octets[place]) {
-            let octet = octets[place]
+        for octet in host {
             switch octet {
             // A token in JSON begins so.
-            case 0x4A where last == (0x65, 0x79): return false
-            case 0x30...0x39: break
-            case 0x3A where !isPort: isPort = true
-            case 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E: if isPort { return false }
-            default: return false
+            case 0x4A where last == (0x65, 0x79): return none
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E: last = (last.1, octet)
+            default: return none
             }
-            last = (last.1, octet)
-            place = octets.index(after: place)
         }
-        return !mayHoldSecret(url[place...])
+        guard host.endIndex != authority.endIndex else { return authority }
+        let port = authority[host.endIndex...].dropFirst()
+        let isPort = (1...5).contains(port.count) && port.allSatisfy { (0x30...0x39).contains($0) }
+        return isPort && !host.isEmpty ? authority : none
     }
 
     /// Source: RFC 3986 §3.1.
@@ -146,19 +173,40 @@ package struct TextRedactor {
 
     /// False for nearly everything, at little cost: a secret in a text stands behind `=`, `:`, a
     /// space or `@`, or begins with `eyJ`; or it is wrapped up, or the content of an element.
-    private static func mayHoldSecret(_ text: some StringProtocol) -> Bool {
+    private func mayHoldSecret(_ text: Substring) -> Bool {
+        let octets = text.utf8
+        var word = octets.startIndex
         var last: UInt8 = 0
-        for octet in text.utf8 {
-            // The colon of `https://` is none of a secret.
-            if last == 0x3A, octet != 0x2F { return true }
+        var place = octets.startIndex
+        while place < octets.endIndex {
+            let octet = octets[place]
+            let next = octets.index(after: place)
             switch octet {
-            case 0x3D, 0x40, 0x3F, 0x23, 0x22, 0x25, 0x3C: return true
+            case 0x3D, 0x40, 0x3F, 0x23, 0x22, 0x25, 0x3C, 0x5C: return true
             case 0x79 where last == 0x65: return true
             case 0x20 where last | 0x20 == 0x72 || last | 0x20 == 0x63: return true
+            case 0x3A:
+                let isLast = next == octets.endIndex
+                guard isLast || endsScheme(octets[word..<place], octets[next...]) else {
+                    return true
+                }
             default: break
             }
+            if !TextScanner.isOfWord(octet) { word = next }
             last = octet
+            place = next
         }
         return false
+    }
+
+    /// The colon of `https://` is none of a secret; that of `token:/` is, and so is that of `token://`.
+    private func endsScheme(
+        _ word: Substring.UTF8View, _ rest: Substring.UTF8View
+    ) -> Bool {
+        !word.isEmpty && word.allSatisfy(TextRedactor.isOfScheme)
+            && rest.starts(with: [0x2F, 0x2F])
+            && TextScanner.names(in: Array(word), behind: 0).allSatisfy {
+                names.verdict($0) == .clear
+            }
     }
 }

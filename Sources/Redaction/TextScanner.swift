@@ -410,7 +410,7 @@ extension TextScanner {
 
     /// What a word may mean where it is written in JSON: behind a backslash `nid` is `id` in a new
     /// line, and `u0026token` is a name behind an ampersand.
-    private static func names(in word: [UInt8], behind mark: UInt8) -> [[UInt8]] {
+    static func names(in word: [UInt8], behind mark: UInt8) -> [[UInt8]] {
         let isUnicode = word.count > 5 && word[0] == 0x75 && word[1] == 0x30 && word[2] == 0x30
         if isUnicode { return [word, Array(word.dropFirst(5))] }
         let isLetter = mark == 0x5C && word.count > 1 && Array("nrtbf".utf8).contains(word[0])
@@ -428,7 +428,7 @@ extension TextScanner {
 
     private func put(_ text: String, _ out: inout [UInt8]) { out.append(contentsOf: text.utf8) }
 
-    private static func isOfWord(_ octet: UInt8) -> Bool {
+    static func isOfWord(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x5B, 0x5D, 0x24, 0x25: true
         default: octet >= 0x80

@@ -41,11 +41,14 @@ enum ProxyRendering {
         [
             "event": .string(event), "number": .integer(Int64(clamping: record.number)),
             "kind": .string(record.kind.rawValue), "method": .string(record.method),
-            "target": .string(shown(url: record.target)),
+            "target": .string(target(of: record)),
             "host": record.host.map { .string($0.description) } ?? .null,
             "status": record.status.map { .integer(Int64($0)) } ?? .null,
             "error": record.reason.map {
-                ["code": .string($0), "message": .string(shown(message: record.message ?? ""))]
+                [
+                    "code": .string($0),
+                    "message": .string(message(record.message ?? "", of: record)),
+                ]
             } ?? .null,
             "resolver": record.resolver.map { .string($0) } ?? .null,
             "addresses": .array(record.addresses.map { .string($0.description) }),
@@ -55,7 +58,7 @@ enum ProxyRendering {
                 record.attempts.map {
                     [
                         "address": .string($0.endpoint.description), "error": .string($0.label),
-                        "message": .string(shown(message: $0.message)),
+                        "message": .string(message($0.message, of: record)),
                     ]
                 }),
             "bytesUp": .integer(record.octetsUp), "bytesDown": .integer(record.octetsDown),
@@ -91,22 +94,23 @@ enum ProxyRendering {
         switch event {
         case .acceptingPaused: []
         case .opened(let record):
-            ["#\(record.number) \(record.method) \(shown(url: record.target)) open: " + way(record)]
+            ["#\(record.number) \(record.method) \(target(of: record)) open: " + way(record)]
         case .ended(let record): ended(record)
         }
     }
 
     private static func ended(_ record: ForwardProxyRecord) -> [String] {
-        let what = [record.method, shown(url: record.target)].filter { !$0.isEmpty }.joined(
+        let what = [record.method, target(of: record)].filter { !$0.isEmpty }.joined(
             separator: " ")
         let head = "#\(record.number) \(what.isEmpty ? "(unreadable)" : what)"
         let status = record.status.map { " \($0)" } ?? ""
         let attempts = record.attempts.map {
-            "#\(record.number)   \($0.endpoint) failed: \($0.label): \(firstLine($0.message))"
+            "#\(record.number)   \($0.endpoint) failed: \($0.label): "
+                + firstLine($0.message, of: record)
         }
         if let reason = record.reason {
             return attempts
-                + ["\(head)\(status) \(reason): \(firstLine(record.message ?? ""))"]
+                + ["\(head)\(status) \(reason): \(firstLine(record.message ?? "", of: record))"]
         }
         let took = DurationText.elapsed(milliseconds: record.totalMilliseconds)
         let octets = "\(record.octetsUp) up, \(record.octetsDown) down, \(took)"
@@ -124,11 +128,36 @@ enum ProxyRendering {
             + (record.isProofKept ? " before" : "")
     }
 
-    private static func firstLine(_ message: String) -> String {
-        let text = shown(message: message)
+    private static func firstLine(_ text: String, of record: ForwardProxyRecord) -> String {
+        let text = message(text, of: record)
         return text.split(separator: "\n").first { !$0.hasPrefix("No tunnel to") }.map {
             String($0)
         }
             ?? text
     }
+
+    /// What a tunnel was asked for has been parsed: a host and a port hold no secret, whatever the host
+    /// is called.
+    private static func target(of record: ForwardProxyRecord) -> String {
+        isAuthority(record) ? record.target : shown(url: record.target)
+    }
+
+    /// A message without its secrets, in which the port of the tunnel's own target is none.
+    private static func message(_ text: String, of record: ForwardProxyRecord) -> String {
+        guard isAuthority(record), text.contains(record.target), !text.contains(standIn) else {
+            return shown(message: text)
+        }
+        let parts = text.split(separator: record.target, omittingEmptySubsequences: false)
+        return shown(message: parts.joined(separator: standIn))
+            .split(separator: standIn, omittingEmptySubsequences: false)
+            .joined(separator: record.target)
+    }
+
+    private static func isAuthority(_ record: ForwardProxyRecord) -> Bool {
+        record.method == "CONNECT" && record.host != nil && record.kind != .exchange
+    }
+
+    /// Stands for the target while a message is searched. Because: a character for private use is in no
+    /// message of ours, and no name of a secret.
+    private static let standIn = "\u{E000}"
 }

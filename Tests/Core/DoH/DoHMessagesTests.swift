@@ -52,6 +52,28 @@ import Testing
         #expect(call.fields.first("Content-Type") == nil)
     }
 
+    @Test(arguments: ["text/html", "application/dns-message", ""])
+    func `a page that says the URL back is seen without what is private in it`(
+        type: String
+    ) throws {
+        let messages = DoHMessages(target: "/Token-abc/dns-query?key=k9", method: .get)
+        let target = try messages.call(for: question).target
+        let page = "<p>\(target.replacing("/", with: "%2f").replacing("&", with: "&amp;")): 404</p>"
+        let reply = messages.received(
+            try response(
+                Array(page.utf8), status: 404, type.isEmpty ? [] : [("Content-Type", type)]))
+        let shown = String(decoding: reply.raw.octets, as: UTF8.self)
+        #expect(reply.raw.form == (type == "application/dns-message" ? .dnsMessage : .body))
+        #expect(shown.hasPrefix("<p>%2fREDACTED%2fdns-query?key=REDACTED&amp;dns=AAAB"), "\(shown)")
+        #expect(!shown.contains("Token") && !shown.contains("k9"))
+    }
+
+    @Test func `a DNS message is seen as it came`() throws {
+        let messages = DoHMessages(target: "/example/www", method: .get)
+        let body = try reply()
+        #expect(messages.received(try response(body, [Self.dns])).raw.octets == body)
+    }
+
     @Test func `a POST carries the query as its body`() throws {
         let call = try DoHMessages(target: "/dns-query", method: .post).call(for: question)
         #expect(call.target == "/dns-query")

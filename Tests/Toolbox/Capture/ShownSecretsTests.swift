@@ -76,6 +76,23 @@ import Testing
         #expect(!errors.contains("hidden") && !lines.joined().contains("hidden"))
     }
 
+    @Test func `the proxy's log keeps the port of a host that is called like a secret`()
+        async throws
+    {
+        let dead = try closedPort(address: LabAddress.ipv4)
+        let host = "secretsmanager.example.test"
+        let served = try await RunningProxy(["--verbose", "--resolve", "\(host):127.0.0.1"])
+        _ = try await run("curl", ["-s", "-p", "-x", served.url, "http://\(host):\(dead)/"])
+        let (_, lines, errors) = try await served.end(SIGTERM)
+        let told = try lines.map { try JSONValue.parse($0) }.filter { $0["method"] != nil }
+        let ended = try #require(told.last)
+        #expect(ended["target"]?.string == "\(host):\(dead)")
+        let message = try #require(ended["error"]?["message"]?.string)
+        #expect(message.contains("\(host):\(dead)"), "\(message)")
+        #expect(errors.contains("CONNECT \(host):\(dead)"), "\(errors)")
+        #expect(!(errors + lines.joined()).contains("REDACTED"))
+    }
+
     @Test func `an error names the file that was meant, and none of ours`() async throws {
         let origin = try lab.origin()
         defer { origin.stop() }
