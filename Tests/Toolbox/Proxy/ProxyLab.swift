@@ -85,7 +85,7 @@ final class RawClient: Sendable {
         socket = httpdns_socket_connecting(octets, octets.count, endpoint.port.number)
         guard socket >= 0, RawClient.wait(socket, POLLOUT), httpdns_connect_outcome(socket) == 0
         else {
-            close(socket)
+            // `deinit` closes it: twice would close a descriptor of another test.
             throw ProxyTestError(description: "cannot connect to \(endpoint)")
         }
     }
