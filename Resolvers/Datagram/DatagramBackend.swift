@@ -111,7 +111,7 @@ public struct DatagramBackend: ResolverBackend {
 
 extension DatagramBackend: TellingBackend {
     package func ask(
-        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
+        _ question: Question, deadline: Monotonic, telling observer: ReplyObserver?
     ) async throws(QueryFailure) -> Testimony {
         try await engine.run(
             DatagramQuery(question: question, plan: plan, deadline: deadline), plan: plan,

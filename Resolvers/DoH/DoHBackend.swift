@@ -71,19 +71,7 @@ package struct DoHBackend: TellingBackend {
     }
 
     package func ask(
-        _ question: Question, deadline: Monotonic
-    ) async throws(QueryFailure) -> Testimony {
-        try await asked(question, deadline, telling: nil)
-    }
-
-    package func ask(
-        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
-    ) async throws(QueryFailure) -> Testimony {
-        try await asked(question, deadline, telling: observer)
-    }
-
-    private func asked(
-        _ question: Question, _ deadline: Monotonic, telling observer: ReplyObserver?
+        _ question: Question, deadline: Monotonic, telling observer: ReplyObserver?
     ) async throws(QueryFailure) -> Testimony {
         guard hasHTTP2.withLock({ $0 }) else {
             return try await askOverTransport(question, deadline, telling: observer)

@@ -42,19 +42,7 @@ package struct DoTBackend: TellingBackend {
     package func networkDidChange() { client.leaveConnection() }
 
     package func ask(
-        _ question: Question, deadline: Monotonic
-    ) async throws(QueryFailure) -> Testimony {
-        try await asked(question, deadline, telling: nil)
-    }
-
-    package func ask(
-        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
-    ) async throws(QueryFailure) -> Testimony {
-        try await asked(question, deadline, telling: observer)
-    }
-
-    private func asked(
-        _ question: Question, _ deadline: Monotonic, telling observer: ReplyObserver?
+        _ question: Question, deadline: Monotonic, telling observer: ReplyObserver?
     ) async throws(QueryFailure) -> Testimony {
         let query = try DoTMessages.query(question)
         switch await client.exchange(query, deadline: deadline) {

@@ -81,29 +81,16 @@ package struct HTTPDNSBackend: TellingBackend {
 
     package func networkDidChange() { exchange.networkDidChange() }
 
+    /// While somebody looks nothing is gathered: what is told is the answer to this question.
     package func ask(
-        _ question: Question, deadline: Monotonic
+        _ question: Question, deadline: Monotonic, telling observer: ReplyObserver?
     ) async throws(QueryFailure) -> Testimony {
         if let types = codec.supportedTypes, !types.contains(question.type) {
             throw .unsupportedType(question.type)
         }
-        if let gatherer { return try await gatherer.ask(question, deadline: deadline) }
-        return try await alone(question, deadline, telling: nil)
-    }
-
-    /// Nothing is gathered: what is told is the answer to this question.
-    package func ask(
-        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
-    ) async throws(QueryFailure) -> Testimony {
-        if let types = codec.supportedTypes, !types.contains(question.type) {
-            throw .unsupportedType(question.type)
+        if observer == nil, let gatherer {
+            return try await gatherer.ask(question, deadline: deadline)
         }
-        return try await alone(question, deadline, telling: observer)
-    }
-
-    private func alone(
-        _ question: Question, _ deadline: Monotonic, telling observer: ReplyObserver?
-    ) async throws(QueryFailure) -> Testimony {
         let outcomes = await exchange.ask([question], deadline: deadline, telling: observer)
         guard let outcome = outcomes.first else {
             throw .unexpected("HTTPDNSBackend: a question without an outcome")

@@ -20,14 +20,7 @@ package struct QuotaBackend: TellingBackend {
     package func networkDidChange() { backend.networkDidChange() }
 
     package func ask(
-        _ question: Question, deadline: Monotonic
-    ) async throws(QueryFailure) -> Testimony {
-        try quota.take()
-        return try await backend.ask(question, deadline: deadline)
-    }
-
-    package func ask(
-        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
+        _ question: Question, deadline: Monotonic, telling observer: ReplyObserver?
     ) async throws(QueryFailure) -> Testimony {
         try quota.take()
         return try await backend.askTelling(question, deadline: deadline, observer)

@@ -83,19 +83,27 @@ package typealias ReplyObserver = @Sendable (ReceivedReply) -> Void
 /// Who looks is named in the call: nobody else pays for it.
 package protocol TellingBackend: ResolverBackend {
     /// Asks as `ask` does, for itself, and tells of each reply before it is judged: of those, too, that
-    /// are then refused. Several are told where several servers were asked.
+    /// are then refused. Several are told where several servers were asked. Nil: nobody looks.
     func ask(
-        _ question: Question, deadline: Monotonic, telling observer: @escaping ReplyObserver
+        _ question: Question, deadline: Monotonic, telling observer: ReplyObserver?
     ) async throws(QueryFailure) -> Testimony
+}
+
+extension TellingBackend {
+    package func ask(
+        _ question: Question, deadline: Monotonic
+    ) async throws(QueryFailure) -> Testimony {
+        try await ask(question, deadline: deadline, telling: nil)
+    }
 }
 
 extension ResolverBackend {
     /// The same of any back-end; one that does not tell leaves the observer alone.
     package func askTelling(
         _ question: Question, deadline: Monotonic,
-        _ observer: @escaping ReplyObserver
+        _ observer: ReplyObserver?
     ) async throws(QueryFailure) -> Testimony {
-        guard let telling = self as? any TellingBackend else {
+        guard observer != nil, let telling = self as? any TellingBackend else {
             return try await ask(question, deadline: deadline)
         }
         return try await telling.ask(question, deadline: deadline, telling: observer)
