@@ -69,3 +69,8 @@ static __thread void *loop;
 
 void *httpdns_thread_loop(void) { return loop; }
 void httpdns_thread_set_loop(void *place) { loop = place; }
+
+static __thread int64_t allowance = INT64_MAX;
+
+int64_t httpdns_thread_allowance(void) { return allowance; }
+void httpdns_thread_set_allowance(int64_t octets) { allowance = octets; }

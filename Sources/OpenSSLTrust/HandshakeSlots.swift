@@ -194,8 +194,36 @@ func keepSession(_ connection: OpaquePointer?, _ session: OpaquePointer?) -> Int
 /// Called by OpenSSL at each step of a connection, on the transport's thread; must not block.
 func watch(_ connection: OpaquePointer?, _ step: Int32, _ alert: Int32) {
     guard let connection else { return }
-    if step & SSL_CB_HANDSHAKE_START != 0 { return offerSession(connection) }
+    if step & SSL_CB_HANDSHAKE_START != 0 {
+        limitReads(of: connection)
+        return offerSession(connection)
+    }
     noteFarewell(connection, step, alert)
+}
+
+/// libcurl reads HTTP/2 frames as long as there are some, and looks at no clock meanwhile (7.88).
+/// The attack: frames without end that say nothing, which hold up the thread and whatever else it
+/// serves.
+private func limitReads(of connection: OpaquePointer) {
+    guard let source = SSL_get_rbio(connection) else { return }
+    BIO_set_callback_ex(source, allowRead)
+}
+
+/// Called by OpenSSL before and after each operation; what it returns is the operation's result.
+private func allowRead(
+    _ source: OpaquePointer?, _ operation: Int32, _ octets: UnsafePointer<CChar>?, _ capacity: Int,
+    _ command: Int32, _ argument: Int, _ result: Int32, _ count: UnsafeMutablePointer<Int>?
+) -> Int {
+    switch operation {
+    case BIO_CB_READ where ReadAllowance.isSpent:
+        // As a socket says that nothing came yet: it is asked again when the loop comes round.
+        BIO_set_flags(source, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+        return -1
+    case BIO_CB_READ | BIO_CB_RETURN:
+        if result > 0, let count { ReadAllowance.take(count.pointee) }
+    default: break
+    }
+    return Int(result)
 }
 
 /// Before our first message: later no session would be offered any more.

@@ -53,11 +53,13 @@ struct MultiHandle: ~Copyable {
     func act(_ hasLooked: inout Bool) -> CURLMcode {
         for socket in waits.takeReady() {
             hasLooked = true
+            ReadAllowance.renew()
             let code = httpdns_curl_multi_act(raw, socket.socket, socket.asCurlSays)
             guard code == CURLM_OK else { return code }
         }
         guard waits.takeDue() else { return CURLM_OK }
         hasLooked = true
+        ReadAllowance.renew()
         return httpdns_curl_multi_act(raw, httpdns_curl_timeout, 0)
     }
 

@@ -51,6 +51,9 @@ void httpdns_thread_set_name(const char *_Nonnull name);
 /// What this thread's event loop left there; NULL on a thread without one.
 void *_Nullable httpdns_thread_loop(void);
 void httpdns_thread_set_loop(void *_Nullable place);
+/// What this thread may still read in this round; INT64_MAX on a thread that sets no limit.
+int64_t httpdns_thread_allowance(void);
+void httpdns_thread_set_allowance(int64_t octets);
 
 /// The soft limit on open descriptors; 0 on success. (The constant has another type on each system.)
 int httpdns_descriptor_limit(struct rlimit *_Nonnull limit);

@@ -113,7 +113,7 @@ final class Link {
     fileprivate let socket: Int32
     fileprivate let tls: OpaquePointer
     fileprivate var isOpen = false
-    fileprivate var isOver = false
+    fileprivate(set) var isOver = false
 
     fileprivate init(_ socket: Int32, _ tls: OpaquePointer) {
         self.socket = socket
