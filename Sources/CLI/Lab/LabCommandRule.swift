@@ -48,6 +48,7 @@ extension Command {
     }.failing { words, fault in
         words.first == "hijack" ? HijackRendering.json(fault) : LabRendering.json(fault)
     }.explaining(LabVerb.help + HijackVerb.help)
+        .tellingWhenInterrupted(in: [["run"], ["hijack", "run"]])
 
     private static let details = """
         list    every scenario: what a client must do, what the server does, why
