@@ -14,12 +14,15 @@ enum BesidesJobs {
     static func network(_ frame: RunFrame) -> Job {
         {
             await RunFrame.offPool {
+                let begun = SystemMonotonicClock().now()
                 // Where the kernel does not say, the rest of the evidence must.
                 guard let facts = NetworkMonitor.facts() else { return }
                 frame.tell(
                     .routes(
-                        hasIPv4: facts.defaultRoutes.contains { $0.family == .ipv4 },
-                        hasIPv6: facts.defaultRoutes.contains { $0.family == .ipv6 }))
+                        RouteEvidence(
+                            hasIPv4: facts.defaultRoutes.contains { $0.family == .ipv4 },
+                            hasIPv6: facts.defaultRoutes.contains { $0.family == .ipv6 },
+                            seen: frame.sighting(since: begun))))
             }
         }
     }
@@ -61,10 +64,24 @@ enum BesidesJobs {
             let backend: any ResolverBackend =
                 servers.flatMap { $0.isEmpty ? nil : DatagramBackend(servers: $0) }
                 ?? SystemBackend()
-            let said = try? await backend.ask(
-                Question(name: name, type: .aaaa), deadline: frame.answersEnd)
-            guard let said else { return }
-            frame.tell(.translators(NAT64.prefixes(in: Statement(said).addresses)))
+            let begun = SystemMonotonicClock().now()
+            let received = Locked<RawReply?>(nil)
+            let result: Result<Statement, QueryFailure>
+            do throws(QueryFailure) {
+                let said = try await backend.askTelling(
+                    Question(name: name, type: .aaaa), deadline: frame.answersEnd
+                ) { reply in
+                    if frame.options.keepsRaw { received.withLock { $0 = reply.raw } }
+                }
+                result = .success(Statement(said))
+            } catch { result = .failure(error) }
+            let addresses = (try? result.get())?.addresses ?? []
+            frame.tell(
+                .translation(
+                    TranslationEvidence(
+                        resolver: backend.label, result: result,
+                        prefixes: NAT64.prefixes(in: addresses),
+                        seen: frame.sighting(since: begun), raw: received.withLock { $0 })))
         }
     }
 

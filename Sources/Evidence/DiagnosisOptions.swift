@@ -21,6 +21,8 @@ public struct DiagnosisOptions: Sendable {
     public var asksSystem = true
     /// A file in the syntax of `/etc/hosts`; nil for none.
     public var hostsFile: String? = "/etc/hosts"
+    /// What that file holds, where it was read already.
+    package var hostsText: [UInt8]?
     /// What the name's servers must prove.
     public var trust = TrustPolicy()
     /// Where TLS is spoken.
@@ -68,6 +70,9 @@ public struct DiagnosisOptions: Sendable {
 
     /// Because: a person waits for 5 s; what is left is for the report.
     public static let defaultPatience = Duration.milliseconds(4_500)
+
+    /// Because: lists of blocked hosts have some megabytes.
+    package static let mostHostsOctets = 16 << 20
 
     /// Because: a forger beside the path is some milliseconds ahead of the server, whose own answer
     /// then takes a usual round trip.

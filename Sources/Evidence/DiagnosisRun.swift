@@ -146,8 +146,10 @@ private struct DiagnosisRun {
     private func take(
         _ found: Found, _ group: inout TaskGroup<Void>, _ progress: inout Progress
     ) {
+        noteShortage(found.trouble, &progress)
         switch found {
         case .ended: progress.open -= 1
+        case .shortage: break
         case .answer(let answer):
             progress.evidence.answers.append(answer)
             onEvent(.answered(answer))
@@ -171,10 +173,12 @@ private struct DiagnosisRun {
         case .identity(let identity):
             progress.evidence.identities.append(identity)
             onEvent(.identified(identity))
-        case .routes(let hasIPv4, let hasIPv6):
-            progress.evidence.network.hasIPv4Route = hasIPv4
-            progress.evidence.network.hasIPv6Route = hasIPv6
-        case .translators(let prefixes): progress.evidence.network.translators = prefixes
+        case .routes(let routes):
+            progress.evidence.network.routes = routes
+            onEvent(.routed(routes))
+        case .translation(let translation):
+            progress.evidence.network.translation = translation
+            onEvent(.translated(translation))
         case .fetch(let fetch):
             progress.evidence.fetches.append(fetch)
             onEvent(.fetched(fetch))
@@ -199,6 +203,14 @@ private struct DiagnosisRun {
                 start(page(.verified, at: peer.address), &group, &progress)
             }
         }
+    }
+
+    /// Each once: there are few.
+    private func noteShortage(_ word: String?, _ progress: inout Progress) {
+        guard let shortage = word.flatMap(LocalShortage.named),
+            !progress.evidence.shortages.contains(shortage)
+        else { return }
+        progress.evidence.shortages.append(shortage)
     }
 
     /// Meets each address once, and asks the first of each source for its page in clear.

@@ -16,11 +16,47 @@ enum Found: Sendable {
     case identity(IdentityEvidence)
     case peer(PeerEvidence)
     case fetch(FetchEvidence)
-    case routes(hasIPv4: Bool, hasIPv6: Bool)
-    case translators([NAT64Prefix])
+    case routes(RouteEvidence)
+    case translation(TranslationEvidence)
     case time(EvidenceSource, ToldTime, isProven: Bool, Sighting)
+    /// Why something could not be asked, in the system's words.
+    case shortage(String)
     /// A job has ended.
     case ended
+
+    /// The system's word for why nothing came of it; nil where that says nothing.
+    var trouble: String? {
+        switch self {
+        case .answer(let answer): answer.result.trouble
+        case .random(let probe): probe.answer.result.trouble
+        case .translation(let translation): translation.result.trouble
+        case .peer(let peer): peer.connection.trouble
+        case .fetch(let fetch):
+            if case .failure(let failure) = fetch.result { failure.reason } else { nil }
+        case .shortage(let word): word
+        case .race, .dark, .identity, .routes, .time, .ended: nil
+        }
+    }
+}
+
+extension Result<Statement, QueryFailure> {
+    fileprivate var trouble: String? {
+        switch self {
+        case .failure(.unreachable(let word)), .failure(.misconfigured(let word)),
+            .failure(.unexpected(let word)):
+            word
+        case .success, .failure: nil
+        }
+    }
+}
+
+extension PeerEvidence.Connection {
+    fileprivate var trouble: String? {
+        switch self {
+        case .failed(_, let word), .notDialled(let word): word
+        case .connected, .timedOut: nil
+        }
+    }
 }
 
 /// What the jobs of one run have in common.
@@ -155,7 +191,9 @@ struct SourceAsking: Sendable {
 
     /// Nobody is asked: the file has the name or not.
     func read(hostsFile path: String) {
-        let text = SmallFile.read(path, atMost: SourceAsking.mostHostsOctets) ?? []
+        let text =
+            frame.options.hostsText
+            ?? SmallFile.read(path, atMost: DiagnosisOptions.mostHostsOctets) ?? []
         let table = HostsFile.parseTolerantly(String(decoding: text, as: UTF8.self)).file.table
         let all = table[frame.name] ?? []
         for (type, family) in [(RecordType.a, IPAddress.Family.ipv4), (.aaaa, .ipv6)] {
@@ -168,9 +206,6 @@ struct SourceAsking: Sendable {
                             ? .failure(.notCovered) : .success(Statement(addresses: addresses)))))
         }
     }
-
-    /// Because: lists of blocked hosts have some megabytes.
-    private static let mostHostsOctets = 16 << 20
 
     // MARK: Name servers
 

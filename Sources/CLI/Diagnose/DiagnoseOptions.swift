@@ -111,7 +111,10 @@ struct DiagnoseRequest {
             options.nameservers = list
         }
         options.asksSystem = !arguments.has(.noSystem)
-        if let hosts = arguments.value(.hosts) { options.hostsFile = hosts == "none" ? nil : hosts }
+        if let hosts = arguments.value(.hosts) {
+            options.hostsFile = hosts == "none" ? nil : hosts
+            options.hostsText = try text(ofHostsFile: options.hostsFile)
+        }
         if let dark = arguments.value(.darkAddress) {
             options.darkAddress = try endpoint(dark, .darkAddress)
         }
@@ -128,6 +131,10 @@ struct DiagnoseRequest {
                 throw .usage("--probe \(quoted(url: text)): \(error)")
             }
         }
+        for rule in [OptionRule.probeStatus, .probeBody]
+        where arguments.has(rule) && options.probe == nil {
+            throw .usage("--\(rule.name) means nothing without --probe: no page is asked for")
+        }
         let status = try arguments.number(.probeStatus, in: 100...599) ?? 204
         options.probeExpectation = ProbeExpectation(
             status: status, body: arguments.value(.probeBody))
@@ -141,6 +148,14 @@ struct DiagnoseRequest {
         options.staysOnLoopback = arguments.has(.onLoopback)
         options.moment = try arguments.moment()
         if let patience = try arguments.duration(.timeout) { options.patience = patience }
+    }
+
+    /// A file that is not there would read as one that does not have the name.
+    private static func text(ofHostsFile path: String?) throws(CommandFault) -> [UInt8]? {
+        guard let path else { return nil }
+        do throws(SmallFile.Fault) {
+            return try SmallFile.whole(path, most: DiagnosisOptions.mostHostsOctets)
+        } catch { throw .usage("--hosts \(quoted(path)): \(error)") }
     }
 
     /// `192.0.2.1`, `192.0.2.1:5353`, `[::1]:5353`, `udp://…` too.

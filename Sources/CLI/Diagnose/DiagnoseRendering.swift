@@ -151,6 +151,9 @@ struct DiagnoseRendering {
         }
         lines += evidence.fetches.map(DiagnoseRendering.line)
         lines += evidence.times.map(DiagnoseRendering.line)
+        if let told = evidence.network.translation {
+            lines.append("\(told.resolver) ipv4only.arpa: " + DiagnoseWords.words(told))
+        }
         return lines.isEmpty ? [] : lines.map(\.printable) + [""]
     }
 
@@ -178,6 +181,7 @@ struct DiagnoseRendering {
         var lines: [String] = []
         if showsRaw { lines += RawLines(evidence).all }
         lines += evidence.unfinished.map { "not finished: \($0)" }
+        lines += evidence.shortages.map { "not asked for want of it: \($0)" }
         if !evidence.skipped.isEmpty {
             lines.append("not looked into: " + evidence.skipped.joined(separator: "; "))
         }
@@ -213,6 +217,11 @@ extension DiagnoseRendering {
                 + "\(DiagnoseWords.words(peer.connection)), \(DiagnoseWords.words(peer.real))"
         case .fetched(let fetch): "\(fetch.seen.atMilliseconds) ms  \(line(fetch))"
         case .timed(let told): "\(told.seen.atMilliseconds) ms  \(line(told))"
+        case .routed(let routes):
+            "\(routes.seen.atMilliseconds) ms  \(DiagnoseWords.words(routes))"
+        case .translated(let told):
+            "\(told.seen.atMilliseconds) ms  \(told.resolver) ipv4only.arpa: "
+                + DiagnoseWords.words(told)
         case .judged(let judgement): DiagnoseWords.headline(judgement.verdict)
         }
     }

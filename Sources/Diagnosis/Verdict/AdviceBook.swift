@@ -160,6 +160,11 @@ struct AdviceBook {
             Advice(
                 .doesNotHelp,
                 "It was ended before there was enough to go by: let it run to its end.")
+        case .localResources:
+            Advice(
+                .doesNotHelp,
+                "Let this machine open more at once (ulimit -n), or end other programs, then try "
+                    + "again.")
         case .time: Advice(.doesNotHelp, "Give it more time: --timeout 15s.")
         }
     }

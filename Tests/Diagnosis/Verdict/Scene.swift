@@ -103,6 +103,11 @@ struct Scene {
                     source: source, name: name, type: .a, result: .success(statement))))
     }
 
+    /// A way to all IPv4 addresses, or to none at all.
+    mutating func hasRoute(_ hasIPv4: Bool) {
+        evidence.network.routes = RouteEvidence(hasIPv4: hasIPv4, hasIPv6: false)
+    }
+
     // MARK: Peers
 
     mutating func proves(_ address: String) {
