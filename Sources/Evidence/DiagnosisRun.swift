@@ -85,6 +85,9 @@ private struct DiagnosisRun {
         let patience = options.deadline.map { max($0.millisecondsLeft(from: start), 0) } ?? own
         frame = RunFrame(
             name: name, options: options, start: start,
+            vacantEnd: start.adding(
+                milliseconds: min(
+                    max(options.vacantPatience.wholeMilliseconds, 0), patience / 10 * 6)),
             answersEnd: start.adding(milliseconds: patience / 10 * 6),
             end: start.adding(milliseconds: patience),
             randomNames: RandomNames.make(for: name), tell: { continuation.yield($0) })
@@ -170,6 +173,9 @@ private struct DiagnosisRun {
         case .dark(let dark):
             progress.evidence.dark = dark
             onEvent(.listened(dark))
+        case .vacant(let vacant):
+            progress.evidence.vacantPorts.append(vacant)
+            onEvent(.knocked(vacant))
         case .identity(let identity):
             progress.evidence.identities.append(identity)
             onEvent(.identified(identity))
@@ -218,8 +224,8 @@ private struct DiagnosisRun {
         _ addresses: [IPAddress], of source: EvidenceSource, _ group: inout TaskGroup<Void>,
         _ progress: inout Progress
     ) {
-        // A server is one liar, whether by UDP or by TCP.
-        let label = source.server.map { "\($0)" } ?? source.label
+        // A server is one liar, whether by UDP or by TCP, and on all its ports.
+        let label = (source.alternateOf ?? source.server).map { "\($0)" } ?? source.label
         let giver: PeerSlots.Giver = source.isSuspect ? .judged(label) : .trusted
         let isPublic = progress.evidence.isUnderRegistry
         let reason = { (address: IPAddress) in
@@ -341,6 +347,7 @@ private struct DiagnosisRun {
         var list: [String] = []
         if options.probe == nil { list.append("captive portals: no probe URL") }
         if options.darkAddress == nil { list.append("interception of port 53: no dark address") }
+        if !options.asksVacantPorts { list.append("answers from ports that do no DNS") }
         if !options.asksIdentity { list.append("who the name servers say they are") }
         if !options.findsTranslators { list.append("how this network translates IPv4 (NAT64)") }
         if !options.fetches { list.append("pages in clear and over TLS") }
@@ -384,6 +391,7 @@ extension Evidence {
         identities.sort {
             ($0.probe, places[$0.source.label] ?? 0) < ($1.probe, places[$1.source.label] ?? 0)
         }
+        vacantPorts.sort { "\($0.place)" < "\($1.place)" }
         times.sort {
             (places[$0.teller] ?? .max, $0.form.rawValue)
                 < (places[$1.teller] ?? .max, $1.form.rawValue)

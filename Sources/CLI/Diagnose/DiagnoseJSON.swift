@@ -79,6 +79,7 @@ struct DiagnoseJSON {
             "source": .string(judged.source.label),
             "standing": .string(judged.source.standing.rawValue),
             "transport": .string(judged.source.transport.rawValue),
+            "alternateOf": VerdictRendering.text(judged.source.alternateOf?.description),
             "judged": .string(DiagnoseJSON.label(judged.standing)),
             "how": VerdictRendering.text(how),
             "confidence": .string(judged.confidence.rawValue),
@@ -117,6 +118,7 @@ struct DiagnoseJSON {
                     return .object(object)
                 }),
             "dark": evidence.dark.map(json) ?? .null,
+            "vacantPorts": .array(evidence.vacantPorts.map(json)),
             "identities": .array(
                 evidence.identities.map {
                     var object: JSONObject = [
@@ -202,6 +204,16 @@ struct DiagnoseJSON {
             "answer": dark.statement.map { .object(json($0)) } ?? .null, "at": at(dark.seen),
         ]
         add(dark.raw.map { [$0] } ?? [], to: &object)
+        return .object(object)
+    }
+
+    private func json(_ vacant: VacantPortEvidence) -> JSONValue {
+        var object: JSONObject = [
+            "server": .string(vacant.server.description),
+            "place": .string(vacant.place.description),
+            "answer": vacant.statement.map { .object(json($0)) } ?? .null, "at": at(vacant.seen),
+        ]
+        add(vacant.raw.map { [$0] } ?? [], to: &object)
         return .object(object)
     }
 

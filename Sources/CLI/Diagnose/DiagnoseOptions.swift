@@ -31,6 +31,12 @@ extension OptionRule {
     static let darkAddress = OptionRule(
         "dark-address", value: "IP[:PORT]",
         "an address without a name server, such as 192.0.2.53: who answers, intercepts")
+    static let otherPort = OptionRule(
+        "other-port", value: "N",
+        "where the name servers do DNS, too: who lies on one port alone is intercepted")
+    static let vacantPort = OptionRule(
+        "vacant-port", value: "N",
+        "where they do none (one above 61000): who answers there, intercepts; or none")
     static let identify = OptionRule("identify", "ask name servers for id.server and version.bind")
     static let whoami = OptionRule(
         "whoami", value: "NAME", "ask each source for this name, which tells who asked")
@@ -59,8 +65,8 @@ struct DiagnoseRequest {
     static let rules: [OptionRule] = [
         .judgedResolver, .trusted, .nameserver, .noSystem, .hosts, .cacert, .bootstrap, .account,
         .secretEnv, .keyEnv, .endpoint, .method, .tlsPort, .httpPort, .probe, .probeStatus,
-        .probeBody, .darkAddress, .identify, .whoami, .nat64, .otherName, .connectOnly, .at,
-        .html, .raw, .json, .timeout, .verbose, .config, .dialPrivate,
+        .probeBody, .darkAddress, .otherPort, .vacantPort, .identify, .whoami, .nat64, .otherName,
+        .connectOnly, .at, .html, .raw, .json, .timeout, .verbose, .config, .dialPrivate,
         .onLoopback,
     ]
 
@@ -118,8 +124,25 @@ struct DiagnoseRequest {
         if let dark = arguments.value(.darkAddress) {
             options.darkAddress = try endpoint(dark, .darkAddress)
         }
+        try readPorts(arguments, &options)
         if let port = try arguments.number(.httpPort, in: 1...65_535) {
             options.plainPort = Port(UInt16(port)) ?? .http
+        }
+    }
+
+    private static func readPorts(
+        _ arguments: ParsedArguments, _ options: inout DiagnosisOptions
+    ) throws(CommandFault) {
+        if let port = try arguments.number(.otherPort, in: 1...65_535) {
+            options.otherPort = Port(UInt16(port))
+        }
+        if arguments.value(.vacantPort) == "none" {
+            options.asksVacantPorts = false
+        } else if let port = try arguments.number(.vacantPort, in: 1...65_535) {
+            options.vacantPort = Port(UInt16(port))
+        }
+        guard options.otherPort == nil || options.otherPort != options.vacantPort else {
+            throw .usage("--other-port and --vacant-port: DNS is done there, or it is not")
         }
     }
 

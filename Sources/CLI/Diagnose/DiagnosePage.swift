@@ -120,6 +120,7 @@ struct DiagnosePage {
                 "\(dark.address), where no name server is: "
                     + (dark.statement.map(DiagnoseWords.words) ?? "no answer, as it should be"))
         }
+        items += evidence.vacantPorts.map(DiagnoseWords.words)
         items += evidence.identities.map {
             "\($0.source.label), asked \($0.probe): "
                 + ($0.texts.isEmpty ? "nothing" : $0.texts.joined(separator: ", "))

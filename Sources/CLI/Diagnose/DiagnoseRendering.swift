@@ -135,7 +135,10 @@ struct DiagnoseRendering {
     }
 
     private var probes: [String] {
-        var lines = evidence.randomNames.compactMap { probe -> String? in
+        var lines = evidence.sources.compactMap { source in
+            source.alternateOf.map { "\(source.label) is another port of \($0)" }
+        }
+        lines += evidence.randomNames.compactMap { probe -> String? in
             guard probe.answer.statement?.isPositive == true else { return nil }
             return "made-up \(probe.answer.name): \(probe.answer.source.label) says "
                 + DiagnoseWords.words(probe.answer)
@@ -145,6 +148,7 @@ struct DiagnoseRendering {
                 "\(dark.address), where no name server is: "
                     + (dark.statement.map(DiagnoseWords.words) ?? "no answer, as it should be"))
         }
+        lines += evidence.vacantPorts.map(DiagnoseWords.words)
         lines += evidence.identities.map {
             "\($0.source.label), asked \($0.probe): "
                 + ($0.texts.isEmpty ? "nothing" : $0.texts.joined(separator: ", ").clipped)
@@ -209,6 +213,8 @@ extension DiagnoseRendering {
         case .listened(let dark):
             "\(dark.seen.atMilliseconds) ms  \(dark.address): "
                 + (dark.statement.map(DiagnoseWords.words) ?? "no answer, as it should be")
+        case .knocked(let vacant):
+            "\(vacant.seen.atMilliseconds) ms  \(DiagnoseWords.words(vacant))"
         case .identified(let identity):
             "\(identity.seen.atMilliseconds) ms  \(identity.source.label) \(identity.probe): "
                 + identity.texts.joined(separator: ", ")

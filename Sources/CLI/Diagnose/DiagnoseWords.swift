@@ -132,6 +132,11 @@ enum DiagnoseWords {
         return words + statement.extendedErrors.map { "; " + $0.shown }.joined()
     }
 
+    static func words(_ vacant: VacantPortEvidence) -> String {
+        "\(vacant.place), a port where that name server does no DNS: "
+            + (vacant.statement.map(words) ?? "no answer, as it should be")
+    }
+
     static func words(_ routes: RouteEvidence) -> String {
         let families = [routes.hasIPv4 ? "IPv4" : nil, routes.hasIPv6 ? "IPv6" : nil]
             .compactMap(\.self)

@@ -31,7 +31,11 @@ struct RawLines {
         let translation = evidence.network.translation.flatMap { told in
             told.raw.map { line("\(told.resolver) ipv4only.arpa", $0) }
         }
-        return answers + races + randoms + [dark, translation].compactMap(\.self) + identities
+        let vacant = evidence.vacantPorts.compactMap { vacant in
+            vacant.raw.map { line("\(vacant.place)", $0) }
+        }
+        return answers + races + randoms + [dark, translation].compactMap(\.self) + vacant
+            + identities
     }
 
     private func line(_ what: String, _ raw: RawReply) -> String {

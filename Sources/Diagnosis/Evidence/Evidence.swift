@@ -20,6 +20,8 @@ public struct Evidence: Sendable, Hashable {
     public var randomNames: [RandomNameEvidence] = []
     /// Nil: not asked.
     public var dark: DarkEvidence?
+    /// At most one for each name server.
+    public var vacantPorts: [VacantPortEvidence] = []
     public var identities: [IdentityEvidence] = []
     /// One for each distinct address.
     public var peers: [PeerEvidence] = []

@@ -148,6 +148,7 @@ public enum DiagnosisEvent: Sendable {
     case raced(RaceEvidence)
     case asked(RandomNameEvidence)
     case listened(DarkEvidence)
+    case knocked(VacantPortEvidence)
     case identified(IdentityEvidence)
     case met(PeerEvidence)
     case fetched(FetchEvidence)

@@ -136,7 +136,7 @@ struct Judging {
         }
         return hasAnswer || evidence.peers.contains { $0.connection == .connected }
             || evidence.fetches.contains { (try? $0.result.get()) != nil }
-            || evidence.dark?.statement != nil
+            || InterceptionJudging(self).isAnsweredForNobody
     }
 
     /// Whether somebody was asked, and all who were had the time to answer.
@@ -233,7 +233,9 @@ struct Judging {
         var supports = worst.reasons
         if isIntercepted { supports += interception.findings }
         for other in liars.dropFirst() { supports += other.reasons.prefix(1) }
-        return Ruling(verdict, worst.confidence, supports)
+        return Ruling(
+            verdict, worst.confidence, supports,
+            against: isIntercepted ? interception.doubts(about: worst) : [])
     }
 
     // MARK: No fault

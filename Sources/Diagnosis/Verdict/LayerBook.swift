@@ -48,7 +48,7 @@ struct LayerBook {
             return LayerLine(
                 .dns, .bad, "\(first.source.label)\(others): \(LayerBook.words(how))")
         }
-        if evidence.dark?.statement != nil {
+        if InterceptionJudging(judging).isAnsweredForNobody {
             return LayerLine(.dns, .bad, "somebody answers in the place of name servers")
         }
         let trusted = judging.sources.filter { !$0.source.isSuspect && $0.standing == .honest }

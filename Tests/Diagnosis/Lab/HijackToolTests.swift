@@ -109,9 +109,10 @@ import Testing
     ) async throws -> (lines: [String], errors: String, status: Int32) {
         let directory = try TemporaryDirectory()
         let marker = directory.path + "/hangs"
-        // Its end is a signal's: nobody writes to the pipe.
-        let script = "mkfifo '\(directory.path)/pipe' 2>/dev/null && exit 1; : >'\(marker)'; "
-            + "read nothing <'\(directory.path)/pipe'"
+        // The first one makes the pipe; the second one reads it, and nobody writes.
+        let pipe = directory.path + "/pipe"
+        let script =
+            "mkfifo '\(pipe)' 2>/dev/null && exit 1; : >'\(marker)'; read nothing <'\(pipe)'"
         let child = try ChildProcess(
             Self.tool,
             ["lab"] + words + [
@@ -134,7 +135,7 @@ import Testing
         ["hijack", "run", "--only", "no-hijack", "--only", "plain-poisoning"],
         ["run", "--only", "expired", "--only", "self-signed"],
     ])
-    func `An interrupted run shows what was played, and grades no end of its own making`(
+    func `An interrupted run shows what was played, and grades nothing else`(
         words: [String]
     ) async throws {
         let directory = try TemporaryDirectory()

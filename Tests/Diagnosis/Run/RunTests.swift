@@ -127,7 +127,7 @@ import Testing
         let diagnosis = try await lab.diagnosed()
         #expect(diagnosis.how == .rewritten)
         let probes = diagnosis.evidence.randomNames
-        #expect(probes.count == 12)
+        #expect(probes.count == 18)
         #expect(Set(probes.map(\.answer.name)).count == 6)
         #expect(Set(probes.map { $0.answer.name.labels[0].count }).count == 3)
         #expect(Set(probes.map(\.parent)) == [.name, .publicSuffix])
