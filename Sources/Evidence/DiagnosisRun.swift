@@ -177,7 +177,7 @@ private struct DiagnosisRun {
             progress.evidence.vacantPorts.append(vacant)
             onEvent(.knocked(vacant))
         case .identity(let identity):
-            progress.evidence.identities.append(identity)
+            progress.evidence.add(identity)
             onEvent(.identified(identity))
         case .routes(let routes):
             progress.evidence.network.routes = routes
@@ -361,6 +361,22 @@ private struct DiagnosisRun {
 }
 
 extension Evidence {
+    /// What a server said to one question of a probe beside what it said to another.
+    fileprivate mutating func add(_ identity: IdentityEvidence) {
+        guard
+            let place = identities.firstIndex(where: {
+                $0.source == identity.source && $0.probe == identity.probe
+            })
+        else {
+            identities.append(identity)
+            return
+        }
+        let known = identities[place]
+        identities[place] = IdentityEvidence(
+            source: identity.source, probe: identity.probe, texts: known.texts + identity.texts,
+            seen: identity.seen, raw: known.raw + identity.raw)
+    }
+
     /// An address is asked for its page once, when the first source gives it: whether a trusted one gave
     /// it, too, is known in the end alone.
     fileprivate mutating func nameReferences() {

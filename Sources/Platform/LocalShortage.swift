@@ -8,7 +8,7 @@ package enum LocalShortage {
     /// the same of getaddrinfo; then our own. Source: errno(3), gai_strerror(3); glibc 2.36.
     private static let words = [
         "Too many open files", "Cannot allocate memory", "No buffer space available",
-        "Memory allocation failure", "no descriptor", "no thread left",
-        "can watch no more sockets", "epoll refused a socket",
+        "Memory allocation failure", "no descriptor left", "no thread left",
+        "no descriptor or thread left", "can watch no more sockets", "epoll refused a socket",
     ]
 }

@@ -164,6 +164,23 @@ import Testing
         #expect(quiet.evidence.dark?.address == dead)
     }
 
+    @Test func `whom a service sees asking is told once for each source, by address and by text`()
+        async throws
+    {
+        let lab = try DiagnosisLab { question, truth in
+            question.text == "whoami.test" && question.type == .a
+                ? question.answer([DiagnosisLab.wrong]) : truth
+        }
+        let diagnosis = try await lab.diagnosed {
+            $0.whoami = try HostName("whoami.test")
+            $0.keepsRaw = true
+        }
+        let identities = diagnosis.evidence.identities
+        #expect(identities.map(\.source.standing) == [.nameserver, .trusted])
+        #expect(identities.map(\.texts) == [["\(DiagnosisLab.wrong)"], []])
+        #expect(identities.map(\.raw.count) == [2, 2])
+    }
+
     @Test func `a hosts file that misleads is named`() async throws {
         let lab = try DiagnosisLab()
         let directory = try TemporaryDirectory()
