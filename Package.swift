@@ -110,7 +110,8 @@ let resolvers: [Target] = [
     module(
         "DoH",
         [
-            "Names", "Wire", "Lookup", "Exchange", "Trust", "Transport", "SecureStream", "Platform",
+            "Names", "Redaction", "Wire", "Lookup", "Exchange", "Trust", "Transport",
+            "SecureStream", "Platform",
         ], in: "Resolvers"),
     module("DoT", ["Names", "Wire", "Lookup", "Trust", "SecureStream"], in: "Resolvers"),
     module(
@@ -167,7 +168,8 @@ let assembly: [Target] = [
     module(
         "",
         [
-            "Names", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON", "Digest", "IDNA",
+            "Names", "Redaction", "Wire", "Lookup", "Trust", "Exchange", "Platform", "JSON",
+            "Digest", "IDNA",
             "PublicSuffix", "PinPolicy", "OpenSSLTrust", "Transport", "Datagram", "DoH", "DoT",
             "Vendor",
             "System", "Static", "Profiles", "Resolution", "Client", "Store", "Caching",

@@ -2,6 +2,7 @@ package import HTTPDNSExchange
 package import HTTPDNSLookup
 package import HTTPDNSNames
 internal import HTTPDNSPlatform
+internal import HTTPDNSRedaction
 package import HTTPDNSSecureStream
 package import HTTPDNSTransport
 package import HTTPDNSTrust
@@ -44,16 +45,17 @@ package struct DoHBackend: TellingBackend {
     package init(
         url: HTTPURL, settings: Settings, transport: Transport
     ) throws(QueryFailure) {
+        // It is shown wherever answers are: what the URL holds of an account stays out of it.
+        label = TextRedactor().url(url.origin.description + url.target)
         guard url.origin.scheme == .https else {
-            throw .misconfigured("\(url) is not https; without it nothing proves the answers")
+            throw .misconfigured("\(label) is not https; without it nothing proves the answers")
         }
         service = try HTTPService(
             origin: url.origin, bootstrap: settings.bootstrap, verifier: settings.verifier)
         guard let verifier = settings.verifier else {
-            throw .misconfigured("\(url) needs a verifier, which proves its identity")
+            throw .misconfigured("\(label) needs a verifier, which proves its identity")
         }
         messages = DoHMessages(target: url.target, method: settings.method)
-        label = url.origin.description + url.target
         self.transport = transport
         client = settings.engine.client(
             for: SecureService(

@@ -14,12 +14,15 @@ enum BesidesJobs {
     static func network(_ frame: RunFrame) -> Job {
         {
             await RunFrame.offPool {
+                let begun = SystemMonotonicClock().now()
                 // Where the kernel does not say, the rest of the evidence must.
                 guard let facts = NetworkMonitor.facts() else { return }
                 frame.tell(
                     .routes(
-                        hasIPv4: facts.defaultRoutes.contains { $0.family == .ipv4 },
-                        hasIPv6: facts.defaultRoutes.contains { $0.family == .ipv6 }))
+                        RouteEvidence(
+                            hasIPv4: facts.defaultRoutes.contains { $0.family == .ipv4 },
+                            hasIPv6: facts.defaultRoutes.contains { $0.family == .ipv6 },
+                            seen: frame.sighting(since: begun))))
             }
         }
     }
@@ -28,29 +31,60 @@ enum BesidesJobs {
     static func dark(_ frame: RunFrame, _ address: Endpoint) -> Job {
         {
             await RunFrame.offPool {
-                guard let question = PlainQuestion(frame.name, .a) else { return }
-                let begun = SystemMonotonicClock().now()
-                var said: (statement: Statement?, raw: [UInt8])?
-                DatagramAsking(
-                    server: address, questions: [question], listeningMilliseconds: 0,
-                    deadline: frame.answersEnd
-                ).run { _, reply in
-                    guard case .first(let octets) = reply else { return }
-                    // Whatever it says, that it says something is what counts.
-                    let statement = try? question.statement(
-                        octets, about: frame.name, from: "udp://\(address)"
-                    ).get()
-                    said = (statement ?? Statement(code: .serverFailure), octets)
-                }
+                guard let heard = listen(at: address, frame, by: frame.answersEnd) else { return }
                 frame.tell(
                     .dark(
                         DarkEvidence(
-                            address: address, statement: said?.statement,
-                            seen: frame.sighting(since: begun),
-                            raw: frame.options.keepsRaw
-                                ? said.map { RawReply(.dnsMessage, $0.raw) } : nil)))
+                            address: address, statement: heard.statement, seen: heard.seen,
+                            raw: heard.raw)))
             }
         }
+    }
+
+    /// The same question to a port of a name server where it does no DNS.
+    static func vacant(_ frame: RunFrame, _ place: Endpoint, of server: Endpoint) -> Job {
+        {
+            await RunFrame.offPool {
+                guard let heard = listen(at: place, frame, by: frame.vacantEnd) else { return }
+                frame.tell(
+                    .vacant(
+                        VacantPortEvidence(
+                            server: server, place: place, statement: heard.statement,
+                            seen: heard.seen, raw: heard.raw)))
+            }
+        }
+    }
+
+    /// What comes from where nothing should.
+    private struct Heard {
+        var statement: Statement?
+        var raw: RawReply?
+        var seen = Sighting.atOnce
+    }
+
+    /// Asks for the name. Whatever is said, that something is said is what counts. Blocks.
+    private static func listen(
+        at place: Endpoint, _ frame: RunFrame, by end: Monotonic
+    ) -> Heard? {
+        guard let question = PlainQuestion(frame.name, .a) else { return nil }
+        let begun = SystemMonotonicClock().now()
+        var heard = Heard()
+        DatagramAsking(
+            server: place, questions: [question], listeningMilliseconds: 0, deadline: end
+        ).run { _, reply in
+            switch reply {
+            case .first(let octets):
+                let statement = try? question.statement(
+                    octets, about: frame.name, from: "udp://\(place)"
+                ).get()
+                heard.statement = statement ?? Statement(code: .serverFailure)
+                if frame.options.keepsRaw { heard.raw = RawReply(.dnsMessage, octets) }
+            case .failed(let word): frame.tell(.shortage(word))
+            case .further, .silent: break
+            }
+        }
+        heard.seen = frame.sighting(since: begun)
+        return heard
     }
 
     /// How the network translates IPv4. Source: RFC 7050 §3.
@@ -61,10 +95,24 @@ enum BesidesJobs {
             let backend: any ResolverBackend =
                 servers.flatMap { $0.isEmpty ? nil : DatagramBackend(servers: $0) }
                 ?? SystemBackend()
-            let said = try? await backend.ask(
-                Question(name: name, type: .aaaa), deadline: frame.answersEnd)
-            guard let said else { return }
-            frame.tell(.translators(NAT64.prefixes(in: Statement(said).addresses)))
+            let begun = SystemMonotonicClock().now()
+            let received = Locked<RawReply?>(nil)
+            let result: Result<Statement, QueryFailure>
+            do throws(QueryFailure) {
+                let said = try await backend.askTelling(
+                    Question(name: name, type: .aaaa), deadline: frame.answersEnd
+                ) { reply in
+                    if frame.options.keepsRaw { received.withLock { $0 = reply.raw } }
+                }
+                result = .success(Statement(said))
+            } catch { result = .failure(error) }
+            let addresses = (try? result.get())?.addresses ?? []
+            frame.tell(
+                .translation(
+                    TranslationEvidence(
+                        resolver: backend.label, result: result,
+                        prefixes: NAT64.prefixes(in: addresses),
+                        seen: frame.sighting(since: begun), raw: received.withLock { $0 })))
         }
     }
 

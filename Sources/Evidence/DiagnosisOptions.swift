@@ -21,6 +21,8 @@ public struct DiagnosisOptions: Sendable {
     public var asksSystem = true
     /// A file in the syntax of `/etc/hosts`; nil for none.
     public var hostsFile: String? = "/etc/hosts"
+    /// What that file holds, where it was read already.
+    package var hostsText: [UInt8]?
     /// What the name's servers must prove.
     public var trust = TrustPolicy()
     /// Where TLS is spoken.
@@ -37,6 +39,17 @@ public struct DiagnosisOptions: Sendable {
     /// An address of TEST-NET (`192.0.2.53`) is no one's anywhere; on a network that is watched such a
     /// packet can be noticed, so that none is sent unless this is set. Source: RFC 5737 §3.
     public var darkAddress: Endpoint?
+    /// A port where the name servers do DNS, too: one whose word there is true, and another here, is
+    /// answered for by somebody on the path. Where one is known to have such a port it is asked anyhow.
+    public var otherPort: Port?
+    /// Whether each name server is asked on a port, too, where it does no DNS: who answers there takes
+    /// all that looks like DNS.
+    public var asksVacantPorts = true
+    /// That port; nil draws one for which nobody registers a service.
+    public var vacantPort: Port?
+    /// How long an answer is waited for that need not come: from such a port, and from one that a
+    /// server is known to have besides its own.
+    public var vacantPatience = Duration.milliseconds(DiagnosisOptions.vacantMilliseconds)
     /// Whether nameservers are asked who they are: `id.server` and `version.bind`.
     /// Source: RFC 4892 §2, RFC 4892 §1 for the older one.
     public var asksIdentity = false
@@ -68,6 +81,13 @@ public struct DiagnosisOptions: Sendable {
 
     /// Because: a person waits for 5 s; what is left is for the report.
     public static let defaultPatience = Duration.milliseconds(4_500)
+
+    /// Because: who intercepts is nearer than the server, and its answer comes within a usual round
+    /// trip; most such questions are dropped without a word, and must not hold up the report.
+    public static let vacantMilliseconds: Int64 = 1_000
+
+    /// Because: lists of blocked hosts have some megabytes.
+    package static let mostHostsOctets = 16 << 20
 
     /// Because: a forger beside the path is some milliseconds ahead of the server, whose own answer
     /// then takes a usual round trip.

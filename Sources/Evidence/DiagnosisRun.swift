@@ -85,6 +85,9 @@ private struct DiagnosisRun {
         let patience = options.deadline.map { max($0.millisecondsLeft(from: start), 0) } ?? own
         frame = RunFrame(
             name: name, options: options, start: start,
+            vacantEnd: start.adding(
+                milliseconds: min(
+                    max(options.vacantPatience.wholeMilliseconds, 0), patience / 10 * 6)),
             answersEnd: start.adding(milliseconds: patience / 10 * 6),
             end: start.adding(milliseconds: patience),
             randomNames: RandomNames.make(for: name), tell: { continuation.yield($0) })
@@ -146,8 +149,10 @@ private struct DiagnosisRun {
     private func take(
         _ found: Found, _ group: inout TaskGroup<Void>, _ progress: inout Progress
     ) {
+        noteShortage(found.trouble, &progress)
         switch found {
         case .ended: progress.open -= 1
+        case .shortage: break
         case .answer(let answer):
             progress.evidence.answers.append(answer)
             onEvent(.answered(answer))
@@ -168,13 +173,18 @@ private struct DiagnosisRun {
         case .dark(let dark):
             progress.evidence.dark = dark
             onEvent(.listened(dark))
+        case .vacant(let vacant):
+            progress.evidence.vacantPorts.append(vacant)
+            onEvent(.knocked(vacant))
         case .identity(let identity):
-            progress.evidence.identities.append(identity)
+            progress.evidence.add(identity)
             onEvent(.identified(identity))
-        case .routes(let hasIPv4, let hasIPv6):
-            progress.evidence.network.hasIPv4Route = hasIPv4
-            progress.evidence.network.hasIPv6Route = hasIPv6
-        case .translators(let prefixes): progress.evidence.network.translators = prefixes
+        case .routes(let routes):
+            progress.evidence.network.routes = routes
+            onEvent(.routed(routes))
+        case .translation(let translation):
+            progress.evidence.network.translation = translation
+            onEvent(.translated(translation))
         case .fetch(let fetch):
             progress.evidence.fetches.append(fetch)
             onEvent(.fetched(fetch))
@@ -201,13 +211,21 @@ private struct DiagnosisRun {
         }
     }
 
+    /// Each once: there are few.
+    private func noteShortage(_ word: String?, _ progress: inout Progress) {
+        guard let shortage = word.flatMap(LocalShortage.named),
+            !progress.evidence.shortages.contains(shortage)
+        else { return }
+        progress.evidence.shortages.append(shortage)
+    }
+
     /// Meets each address once, and asks the first of each source for its page in clear.
     private func follow(
         _ addresses: [IPAddress], of source: EvidenceSource, _ group: inout TaskGroup<Void>,
         _ progress: inout Progress
     ) {
-        // A server is one liar, whether by UDP or by TCP.
-        let label = source.server.map { "\($0)" } ?? source.label
+        // A server is one liar, whether by UDP or by TCP, and on all its ports.
+        let label = (source.alternateOf ?? source.server).map { "\($0)" } ?? source.label
         let giver: PeerSlots.Giver = source.isSuspect ? .judged(label) : .trusted
         let isPublic = progress.evidence.isUnderRegistry
         let reason = { (address: IPAddress) in
@@ -329,6 +347,7 @@ private struct DiagnosisRun {
         var list: [String] = []
         if options.probe == nil { list.append("captive portals: no probe URL") }
         if options.darkAddress == nil { list.append("interception of port 53: no dark address") }
+        if !options.asksVacantPorts { list.append("answers from ports that do no DNS") }
         if !options.asksIdentity { list.append("who the name servers say they are") }
         if !options.findsTranslators { list.append("how this network translates IPv4 (NAT64)") }
         if !options.fetches { list.append("pages in clear and over TLS") }
@@ -342,6 +361,22 @@ private struct DiagnosisRun {
 }
 
 extension Evidence {
+    /// What a server said to one question of a probe beside what it said to another.
+    fileprivate mutating func add(_ identity: IdentityEvidence) {
+        guard
+            let place = identities.firstIndex(where: {
+                $0.source == identity.source && $0.probe == identity.probe
+            })
+        else {
+            identities.append(identity)
+            return
+        }
+        let known = identities[place]
+        identities[place] = IdentityEvidence(
+            source: identity.source, probe: identity.probe, texts: known.texts + identity.texts,
+            seen: identity.seen, raw: known.raw + identity.raw)
+    }
+
     /// An address is asked for its page once, when the first source gives it: whether a trusted one gave
     /// it, too, is known in the end alone.
     fileprivate mutating func nameReferences() {
@@ -372,6 +407,7 @@ extension Evidence {
         identities.sort {
             ($0.probe, places[$0.source.label] ?? 0) < ($1.probe, places[$1.source.label] ?? 0)
         }
+        vacantPorts.sort { "\($0.place)" < "\($1.place)" }
         times.sort {
             (places[$0.teller] ?? .max, $0.form.rawValue)
                 < (places[$1.teller] ?? .max, $1.form.rawValue)

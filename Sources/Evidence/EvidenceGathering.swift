@@ -13,14 +13,51 @@ enum Found: Sendable {
     case race(RaceEvidence)
     case random(RandomNameEvidence)
     case dark(DarkEvidence)
+    case vacant(VacantPortEvidence)
     case identity(IdentityEvidence)
     case peer(PeerEvidence)
     case fetch(FetchEvidence)
-    case routes(hasIPv4: Bool, hasIPv6: Bool)
-    case translators([NAT64Prefix])
+    case routes(RouteEvidence)
+    case translation(TranslationEvidence)
     case time(EvidenceSource, ToldTime, isProven: Bool, Sighting)
+    /// Why something could not be asked, in the system's words.
+    case shortage(String)
     /// A job has ended.
     case ended
+
+    /// The system's word for why nothing came of it; nil where that says nothing.
+    var trouble: String? {
+        switch self {
+        case .answer(let answer): answer.result.trouble
+        case .random(let probe): probe.answer.result.trouble
+        case .translation(let translation): translation.result.trouble
+        case .peer(let peer): peer.connection.trouble
+        case .fetch(let fetch):
+            if case .failure(let failure) = fetch.result { failure.reason } else { nil }
+        case .shortage(let word): word
+        case .race, .dark, .vacant, .identity, .routes, .time, .ended: nil
+        }
+    }
+}
+
+extension Result<Statement, QueryFailure> {
+    fileprivate var trouble: String? {
+        switch self {
+        case .failure(.unreachable(let word)), .failure(.misconfigured(let word)),
+            .failure(.unexpected(let word)):
+            word
+        case .success, .failure: nil
+        }
+    }
+}
+
+extension PeerEvidence.Connection {
+    fileprivate var trouble: String? {
+        switch self {
+        case .failed(_, let word), .notDialled(let word): word
+        case .connected, .timedOut: nil
+        }
+    }
 }
 
 /// What the jobs of one run have in common.
@@ -28,6 +65,8 @@ struct RunFrame: Sendable {
     let name: HostName
     let options: DiagnosisOptions
     let start: Monotonic
+    /// When what need not be there is no longer waited for.
+    let vacantEnd: Monotonic
     /// When answers must be there, so that what they give can still be looked at.
     let answersEnd: Monotonic
     let end: Monotonic
@@ -155,7 +194,9 @@ struct SourceAsking: Sendable {
 
     /// Nobody is asked: the file has the name or not.
     func read(hostsFile path: String) {
-        let text = SmallFile.read(path, atMost: SourceAsking.mostHostsOctets) ?? []
+        let text =
+            frame.options.hostsText
+            ?? SmallFile.read(path, atMost: DiagnosisOptions.mostHostsOctets) ?? []
         let table = HostsFile.parseTolerantly(String(decoding: text, as: UTF8.self)).file.table
         let all = table[frame.name] ?? []
         for (type, family) in [(RecordType.a, IPAddress.Family.ipv4), (.aaaa, .ipv6)] {
@@ -169,20 +210,24 @@ struct SourceAsking: Sendable {
         }
     }
 
-    /// Because: lists of blocked hosts have some megabytes.
-    private static let mostHostsOctets = 16 << 20
-
     // MARK: Name servers
 
+    /// The name, and the names made up.
+    private var nameItems: [(ask: Ask, question: PlainQuestion)] {
+        let names = types.map { (Ask.name($0), PlainQuestion(frame.name, $0)) }
+        let random = frame.randomNames.enumerated().map { place, probe in
+            (Ask.random(place), PlainQuestion(probe.name, .a))
+        }
+        return (names + random).compactMap { ask, question in question.map { (ask, $0) } }
+    }
+
     /// Everything that goes to one server over UDP. Blocks.
-    func askDatagrams(_ server: Endpoint) {
-        var items: [(ask: Ask, question: PlainQuestion)] = []
+    ///
+    /// - Parameter end: when it is no longer waited for, where that is before all answers must be there.
+    func askDatagrams(_ server: Endpoint, by end: Monotonic? = nil) {
+        var items = nameItems
         let add = { (ask: Ask, question: PlainQuestion?) in
             if let question { items.append((ask, question)) }
-        }
-        for type in types { add(.name(type), PlainQuestion(frame.name, type)) }
-        for (place, probe) in frame.randomNames.enumerated() {
-            add(.random(place), PlainQuestion(probe.name, .a))
         }
         if frame.options.asksIdentity {
             for probe in ["id.server", "version.bind"] {
@@ -200,7 +245,7 @@ struct SourceAsking: Sendable {
         DatagramAsking(
             server: server, questions: items.map(\.question),
             listeningMilliseconds: frame.options.listening.wholeMilliseconds,
-            deadline: frame.answersEnd
+            deadline: end.map { min($0, frame.answersEnd) } ?? frame.answersEnd
         ).run { place, reply in
             guard items.indices.contains(place) else { return }
             let (ask, question) = items[place]
@@ -301,27 +346,43 @@ struct SourceAsking: Sendable {
                     seen: frame.sighting(since: begun), raw: raw.map { [$0] } ?? [])))
     }
 
-    /// One question over TCP. Blocks.
-    func askStream(_ server: Endpoint, _ type: RecordType) {
-        guard let question = PlainQuestion(frame.name, type) else { return }
+    /// The name and the names made up, over TCP. Blocks.
+    func askStreams(_ server: Endpoint) {
+        let items = nameItems
         let begun = SystemMonotonicClock().now()
-        let asking = StreamAsking(server: server, question: question, deadline: frame.answersEnd)
-        var raw: RawReply?
-        let result: Result<Statement, QueryFailure>
-        do throws(StreamAsking.Failure) {
-            let reply = try asking.reply()
-            raw = kept(reply)
-            result = question.statement(reply, about: frame.name, from: source.label)
-        } catch {
-            switch error {
-            case .network(let word): result = .failure(.unreachable(word))
-            case .silent: result = .failure(.timedOut(tries: 1))
+        StreamAsking(
+            server: server, questions: items.map(\.question), deadline: frame.answersEnd
+        ).run { place, reply in
+            guard items.indices.contains(place) else { return }
+            let (ask, question) = items[place]
+            switch ask {
+            case .name(let type):
+                frame.tell(.answer(evidence(reply, frame.name, type, question, begun)))
+            case .random(let index):
+                guard frame.randomNames.indices.contains(index) else { return }
+                let probe = frame.randomNames[index]
+                let answer = evidence(reply, probe.name, .a, question, begun)
+                frame.tell(.random(RandomNameEvidence(parent: probe.parent, answer: answer)))
+            case .identity, .whoami: break
             }
         }
-        frame.tell(
-            .answer(
-                AnswerEvidence(
-                    source: source, name: frame.name, type: type, result: result,
-                    seen: frame.sighting(since: begun), raw: raw)))
+    }
+
+    private func evidence(
+        _ reply: StreamAsking.Reply, _ name: HostName, _ type: RecordType,
+        _ question: PlainQuestion, _ begun: Monotonic
+    ) -> AnswerEvidence {
+        var raw: RawReply?
+        let result: Result<Statement, QueryFailure>
+        switch reply {
+        case .success(let octets):
+            raw = kept(octets)
+            result = question.statement(octets, about: name, from: source.label)
+        case .failure(.network(let word)): result = .failure(.unreachable(word))
+        case .failure(.silent): result = .failure(.timedOut(tries: 1))
+        }
+        return AnswerEvidence(
+            source: source, name: name, type: type, result: result,
+            seen: frame.sighting(since: begun), raw: raw)
     }
 }

@@ -84,7 +84,11 @@ struct PeerProbing: Sendable {
 
     private static func outcome(of failure: TLSProbe.Failure) -> Outcome {
         switch failure {
-        case .unreachable(_, let reason): .connection(.failed(.init(word: reason), reason))
+        case .unreachable(_, let reason):
+            // What this machine lacks says nothing of the address.
+            .connection(
+                LocalShortage.named(by: reason) != nil
+                    ? .notDialled(reason) : .failed(.init(word: reason), reason))
         case .timedOut(_, let what):
             what == "connection" ? .connection(.timedOut) : .handshake(.timedOut)
         case .untrusted(let failure): .handshake(.untrusted(failure))

@@ -19,6 +19,17 @@ struct RunSources {
         if let path = options.hostsFile { addHosts(path) }
         if options.asksSystem { addSystem() }
         for server in nameservers { add(server) }
+        // Behind them: one that is named itself is no other port of another.
+        for server in nameservers {
+            if let port = options.otherPort, port != server.port {
+                add(Endpoint(address: server.address, port: port), of: server, isDeclared: true)
+            }
+            for other in KnownPorts.besides(server) { add(other, of: server, isDeclared: false) }
+            guard options.asksVacantPorts, let place = vacantPort(of: server, options) else {
+                continue
+            }
+            makers.append { [BesidesJobs.vacant($0, place, of: server)] }
+        }
         for backend in options.resolvers { add(backend, .resolver) }
         for backend in options.trusted { add(backend, .trusted) }
         for (label, failure) in options.unusable { add(label, failure) }
@@ -77,11 +88,35 @@ struct RunSources {
             server: server)
         append(tcp) { frame in
             let asking = SourceAsking(frame: frame, source: tcp)
-            return [RecordType.a, .aaaa].map { type in
-                { await RunFrame.offPool { asking.askStream(server, type) } }
-            }
+            return [{ await RunFrame.offPool { asking.askStreams(server) } }]
         }
     }
+
+    /// Another port of a server: what is said there is compared with what is said on its own.
+    ///
+    /// - Parameter isDeclared: somebody said that DNS is done there, so that its silence is one.
+    private mutating func add(_ other: Endpoint, of server: Endpoint, isDeclared: Bool) {
+        let source = EvidenceSource(
+            label: "udp://" + other.dnsServerText, standing: .nameserver, transport: .udp,
+            server: other, alternateOf: server)
+        append(source) { frame in
+            let asking = SourceAsking(frame: frame, source: source)
+            let end = isDeclared ? nil : frame.vacantEnd
+            return [{ await RunFrame.offPool { asking.askDatagrams(other, by: end) } }]
+        }
+    }
+
+    /// One that is not known to do DNS.
+    private func vacantPort(of server: Endpoint, _ options: DiagnosisOptions) -> Endpoint? {
+        let taken = nameservers.filter { $0.address == server.address }.map(\.port)
+        let port = options.vacantPort ?? Port(UInt16.random(in: RunSources.vacantPorts))
+        guard let port, !taken.contains(port), port != options.otherPort else { return nil }
+        return Endpoint(address: server.address, port: port)
+    }
+
+    /// Source: RFC 6335 §6: no service is registered from 49152 on; ip(7): Linux gives sockets ports up
+    /// to 60999 by itself.
+    private static let vacantPorts: ClosedRange<UInt16> = 61_000...65_535
 
     private mutating func add(
         _ backend: any ResolverBackend, _ standing: EvidenceSource.Standing

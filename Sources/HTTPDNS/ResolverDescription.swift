@@ -2,6 +2,7 @@ internal import HTTPDNSDoH
 public import HTTPDNSExchange
 public import HTTPDNSNames
 package import HTTPDNSProfiles
+internal import HTTPDNSRedaction
 
 /// Names one source of answers, as a person or a configuration spells it.
 ///
@@ -81,18 +82,23 @@ public struct ResolverDescription: Sendable, Hashable, CustomStringConvertible {
     /// without the hosts file. The file is followed when it changes.
     public static let resolvConf = ResolverDescription(kind: .resolvConf)
 
+    /// As it is shown: without the secrets that a URL may hold.
     public var description: String {
         switch kind {
         case .datagram(let host, let port, let isTCPOnly):
             (isTCPOnly ? "tcp://" : "udp://") + host.uriText + ":\(port)"
         case .dot(let host, let port):
             "tls://" + host.uriText + (port == .dnsOverTLS ? "" : ":\(port)")
-        case .doh(let url): url.origin.description + url.target
-        case .jsonDoH(let url): "json+" + url.origin.description + url.target
+        case .doh(let url): ResolverDescription.shown(url)
+        case .jsonDoH(let url): "json+" + ResolverDescription.shown(url)
         case .system: "system"
         case .resolvConf: "resolv.conf"
         case .provider(let profile): profile.id
         }
+    }
+
+    private static func shown(_ url: HTTPURL) -> String {
+        TextRedactor().url(url.origin.description + url.target)
     }
 
     /// The host that this source is asked at, where it has a name.
@@ -136,12 +142,10 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
             + "a resolver: \(reason)"
     }
 
-    /// Without the name and password that a URL may hold.
+    /// Without the name and password that a URL may hold, and without what else is secret in it.
     private var shown: String {
-        guard let separator = text.range(ofSeparator: "://") else { return text }
-        let authority = text[separator.upperBound...].prefix { !"/?#".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return text }
-        return text[..<authority.startIndex] + "…" + text[at...]
+        guard text.range(ofSeparator: "://") != nil else { return text }
+        return TextRedactor().url(text)
     }
 }
 

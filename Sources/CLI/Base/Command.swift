@@ -19,9 +19,9 @@ package struct Command: Sendable {
     /// What `--json` prints when the command cannot even begin, made of the words that were typed:
     /// the keys of a result. Nil: nothing.
     package private(set) var failure: (@Sendable ([String], CommandFault) -> JSONValue)?
-    /// Whether Ctrl-C cancels the task that runs it, so that it can tell what it has; else the
-    /// process ends at once.
-    package private(set) var tellsWhenInterrupted = false
+    /// Whether Ctrl-C cancels the task that runs it with these words, so that it can tell what it has;
+    /// else the process ends at once.
+    package private(set) var tellsWhenInterrupted: @Sendable ([String]) -> Bool = { _ in false }
     /// Verbs that have help of their own.
     package private(set) var verbs: [CommandVerb] = []
     package let run: Action
@@ -50,9 +50,13 @@ package struct Command: Sendable {
     }
 
     /// The same with ``tellsWhenInterrupted``.
-    package func tellingWhenInterrupted() -> Command {
+    ///
+    /// - Parameter verbs: nil: whatever the words; else where they begin with one of these.
+    package func tellingWhenInterrupted(in verbs: [[String]]? = nil) -> Command {
         var command = self
-        command.tellsWhenInterrupted = true
+        command.tellsWhenInterrupted = { words in
+            verbs?.contains { words.starts(with: $0) } ?? true
+        }
         return command
     }
 

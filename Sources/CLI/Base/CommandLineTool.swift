@@ -28,8 +28,10 @@ package enum CommandLineTool {
             let code = await run(arguments: arguments, console: .process)
             codes.withLockSignalling { $0 = [code] }
         }
-        let command = arguments.first.flatMap(Command.named)
-        if command?.tellsWhenInterrupted == true { Interruption.cancels(work) }
+        if let command = arguments.first.flatMap(Command.named) {
+            let words = ParsedArguments.words(in: arguments.dropFirst(), rules: command.allOptions)
+            if command.tellsWhenInterrupted(words) { Interruption.cancels(work) }
+        }
         let ended = codes.waitAndTake({ codes, _ in codes }, until: { _ in nil })
         _exit(ended.first ?? ExitCode.usage.rawValue)
     }

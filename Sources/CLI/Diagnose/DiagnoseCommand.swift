@@ -44,6 +44,9 @@ extension Command {
         the name by TLS: that, and never a difference of addresses, decides who is right. All of it
         goes on at once, and ends within --timeout (4.5s).
 
+        Each name server is also asked on a port where it does no DNS, and on a second one where it is
+        known to (--other-port names one): what only one port lies about is somebody's on the path.
+
         Nothing is sent to a server that is not named here or in resolv.conf, but to the name's own:
         --probe, --dark-address, --identify, --whoami and --nat64 are off unless given. The name's
         servers are sent one request for / in clear and one over TLS, unless --connect-only is given.
@@ -60,6 +63,7 @@ extension Command {
           httpdns diagnose www.example.com --html report.html
           httpdns diagnose shop.example --trusted https://dns.example/dns-query --cacert ca.pem
           httpdns diagnose www.example.com --dark-address 192.0.2.53 --identify
+          httpdns diagnose www.example.com --nameserver 192.0.2.1 --other-port 5353
           httpdns diagnose www.example.com --probe http://connectivitycheck.gstatic.com/generate_204
           httpdns diagnose bücher.example --json | jq .verdict
 

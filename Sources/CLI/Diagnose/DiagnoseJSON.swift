@@ -79,6 +79,7 @@ struct DiagnoseJSON {
             "source": .string(judged.source.label),
             "standing": .string(judged.source.standing.rawValue),
             "transport": .string(judged.source.transport.rawValue),
+            "alternateOf": VerdictRendering.text(judged.source.alternateOf?.description),
             "judged": .string(DiagnoseJSON.label(judged.standing)),
             "how": VerdictRendering.text(how),
             "confidence": .string(judged.confidence.rawValue),
@@ -117,6 +118,7 @@ struct DiagnoseJSON {
                     return .object(object)
                 }),
             "dark": evidence.dark.map(json) ?? .null,
+            "vacantPorts": .array(evidence.vacantPorts.map(json)),
             "identities": .array(
                 evidence.identities.map {
                     var object: JSONObject = [
@@ -130,6 +132,7 @@ struct DiagnoseJSON {
             "fetches": .array(evidence.fetches.map(json)),
             "times": .array(evidence.times.map(json)),
             "network": json(evidence.network),
+            "shortages": .array(evidence.shortages.map { .string($0) }),
         ]
     }
 
@@ -159,11 +162,7 @@ struct DiagnoseJSON {
         object["name"] = .string(answer.name.text)
         object["type"] = .string(answer.type.name)
         object["error"] = .null
-        if case .failure(let failure) = answer.result {
-            object["error"] = [
-                "code": .string(failure.label), "message": .string(failure.description),
-            ]
-        }
+        if case .failure(let failure) = answer.result { object["error"] = json(failure) }
         object["at"] = at(answer.seen)
         object["milliseconds"] = .integer(answer.seen.tookMilliseconds)
         guard showsRaw else { return .object(object) }
@@ -205,6 +204,16 @@ struct DiagnoseJSON {
             "answer": dark.statement.map { .object(json($0)) } ?? .null, "at": at(dark.seen),
         ]
         add(dark.raw.map { [$0] } ?? [], to: &object)
+        return .object(object)
+    }
+
+    private func json(_ vacant: VacantPortEvidence) -> JSONValue {
+        var object: JSONObject = [
+            "server": .string(vacant.server.description),
+            "place": .string(vacant.place.description),
+            "answer": vacant.statement.map { .object(json($0)) } ?? .null, "at": at(vacant.seen),
+        ]
+        add(vacant.raw.map { [$0] } ?? [], to: &object)
         return .object(object)
     }
 
@@ -289,8 +298,29 @@ struct DiagnoseJSON {
     private func json(_ network: NetworkEvidence) -> JSONValue {
         [
             "ipv4Route": .bool(network.hasIPv4Route), "ipv6Route": .bool(network.hasIPv6Route),
+            "routesAt": network.routes.map { at($0.seen) } ?? .null,
             "nameservers": .array(network.nameservers.map { .string($0.description) }),
             "nat64": .array(network.translators.map { .string($0.description) }),
+            "translation": network.translation.map(json) ?? .null,
         ]
+    }
+
+    private func json(_ told: TranslationEvidence) -> JSONValue {
+        var object = (try? told.result.get()).map(json) ?? json(Statement())
+        object["source"] = .string(told.resolver)
+        object["prefixes"] = .array(told.prefixes.map { .string($0.description) })
+        object["error"] = .null
+        if case .failure(let failure) = told.result {
+            object["status"] = .null
+            object["error"] = json(failure)
+        }
+        object["at"] = at(told.seen)
+        object["milliseconds"] = .integer(told.seen.tookMilliseconds)
+        add(told.raw.map { [$0] } ?? [], to: &object)
+        return .object(object)
+    }
+
+    private func json(_ failure: QueryFailure) -> JSONValue {
+        ["code": .string(failure.label), "message": .string(failure.description)]
     }
 }

@@ -31,6 +31,12 @@ extension OptionRule {
     static let darkAddress = OptionRule(
         "dark-address", value: "IP[:PORT]",
         "an address without a name server, such as 192.0.2.53: who answers, intercepts")
+    static let otherPort = OptionRule(
+        "other-port", value: "N",
+        "where the name servers do DNS, too: who lies on one port alone is intercepted")
+    static let vacantPort = OptionRule(
+        "vacant-port", value: "N",
+        "where they do none (one above 61000): who answers there, intercepts; or none")
     static let identify = OptionRule("identify", "ask name servers for id.server and version.bind")
     static let whoami = OptionRule(
         "whoami", value: "NAME", "ask each source for this name, which tells who asked")
@@ -59,8 +65,8 @@ struct DiagnoseRequest {
     static let rules: [OptionRule] = [
         .judgedResolver, .trusted, .nameserver, .noSystem, .hosts, .cacert, .bootstrap, .account,
         .secretEnv, .keyEnv, .endpoint, .method, .tlsPort, .httpPort, .probe, .probeStatus,
-        .probeBody, .darkAddress, .identify, .whoami, .nat64, .otherName, .connectOnly, .at,
-        .html, .raw, .json, .timeout, .verbose, .config, .dialPrivate,
+        .probeBody, .darkAddress, .otherPort, .vacantPort, .identify, .whoami, .nat64, .otherName,
+        .connectOnly, .at, .html, .raw, .json, .timeout, .verbose, .config, .dialPrivate,
         .onLoopback,
     ]
 
@@ -111,12 +117,32 @@ struct DiagnoseRequest {
             options.nameservers = list
         }
         options.asksSystem = !arguments.has(.noSystem)
-        if let hosts = arguments.value(.hosts) { options.hostsFile = hosts == "none" ? nil : hosts }
+        if let hosts = arguments.value(.hosts) {
+            options.hostsFile = hosts == "none" ? nil : hosts
+            options.hostsText = try text(ofHostsFile: options.hostsFile)
+        }
         if let dark = arguments.value(.darkAddress) {
             options.darkAddress = try endpoint(dark, .darkAddress)
         }
+        try readPorts(arguments, &options)
         if let port = try arguments.number(.httpPort, in: 1...65_535) {
             options.plainPort = Port(UInt16(port)) ?? .http
+        }
+    }
+
+    private static func readPorts(
+        _ arguments: ParsedArguments, _ options: inout DiagnosisOptions
+    ) throws(CommandFault) {
+        if let port = try arguments.number(.otherPort, in: 1...65_535) {
+            options.otherPort = Port(UInt16(port))
+        }
+        if arguments.value(.vacantPort) == "none" {
+            options.asksVacantPorts = false
+        } else if let port = try arguments.number(.vacantPort, in: 1...65_535) {
+            options.vacantPort = Port(UInt16(port))
+        }
+        guard options.otherPort == nil || options.otherPort != options.vacantPort else {
+            throw .usage("--other-port and --vacant-port: DNS is done there, or it is not")
         }
     }
 
@@ -127,6 +153,10 @@ struct DiagnoseRequest {
             do throws(URLFault) { options.probe = try HTTPURL(text) } catch {
                 throw .usage("--probe \(quoted(url: text)): \(error)")
             }
+        }
+        for rule in [OptionRule.probeStatus, .probeBody]
+        where arguments.has(rule) && options.probe == nil {
+            throw .usage("--\(rule.name) means nothing without --probe: no page is asked for")
         }
         let status = try arguments.number(.probeStatus, in: 100...599) ?? 204
         options.probeExpectation = ProbeExpectation(
@@ -141,6 +171,14 @@ struct DiagnoseRequest {
         options.staysOnLoopback = arguments.has(.onLoopback)
         options.moment = try arguments.moment()
         if let patience = try arguments.duration(.timeout) { options.patience = patience }
+    }
+
+    /// A file that is not there would read as one that does not have the name.
+    private static func text(ofHostsFile path: String?) throws(CommandFault) -> [UInt8]? {
+        guard let path else { return nil }
+        do throws(SmallFile.Fault) {
+            return try SmallFile.whole(path, most: DiagnosisOptions.mostHostsOctets)
+        } catch { throw .usage("--hosts \(quoted(path)): \(error)") }
     }
 
     /// `192.0.2.1`, `192.0.2.1:5353`, `[::1]:5353`, `udp://…` too.

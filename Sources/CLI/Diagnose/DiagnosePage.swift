@@ -120,12 +120,16 @@ struct DiagnosePage {
                 "\(dark.address), where no name server is: "
                     + (dark.statement.map(DiagnoseWords.words) ?? "no answer, as it should be"))
         }
+        items += evidence.vacantPorts.map(DiagnoseWords.words)
         items += evidence.identities.map {
             "\($0.source.label), asked \($0.probe): "
                 + ($0.texts.isEmpty ? "nothing" : $0.texts.joined(separator: ", "))
         }
         items += evidence.fetches.map(DiagnoseRendering.line)
         items += evidence.times.map(DiagnoseRendering.line)
+        if let told = evidence.network.translation {
+            items.append("\(told.resolver), asked for ipv4only.arpa: " + DiagnoseWords.words(told))
+        }
         guard !items.isEmpty else { return .nothing }
         return .section(
             "Other questions",
@@ -157,6 +161,7 @@ struct DiagnosePage {
 
     private var foot: Markup {
         var lines = evidence.unfinished.map { "Not finished: \($0)." }
+        lines += evidence.shortages.map { "Not asked for want of it: \($0)." }
         if !evidence.skipped.isEmpty {
             lines.append("Not looked into: " + evidence.skipped.joined(separator: "; ") + ".")
         }

@@ -135,7 +135,10 @@ struct DiagnoseRendering {
     }
 
     private var probes: [String] {
-        var lines = evidence.randomNames.compactMap { probe -> String? in
+        var lines = evidence.sources.compactMap { source in
+            source.alternateOf.map { "\(source.label) is another port of \($0)" }
+        }
+        lines += evidence.randomNames.compactMap { probe -> String? in
             guard probe.answer.statement?.isPositive == true else { return nil }
             return "made-up \(probe.answer.name): \(probe.answer.source.label) says "
                 + DiagnoseWords.words(probe.answer)
@@ -145,12 +148,16 @@ struct DiagnoseRendering {
                 "\(dark.address), where no name server is: "
                     + (dark.statement.map(DiagnoseWords.words) ?? "no answer, as it should be"))
         }
+        lines += evidence.vacantPorts.map(DiagnoseWords.words)
         lines += evidence.identities.map {
             "\($0.source.label), asked \($0.probe): "
                 + ($0.texts.isEmpty ? "nothing" : $0.texts.joined(separator: ", ").clipped)
         }
         lines += evidence.fetches.map(DiagnoseRendering.line)
         lines += evidence.times.map(DiagnoseRendering.line)
+        if let told = evidence.network.translation {
+            lines.append("\(told.resolver) ipv4only.arpa: " + DiagnoseWords.words(told))
+        }
         return lines.isEmpty ? [] : lines.map(\.printable) + [""]
     }
 
@@ -178,6 +185,7 @@ struct DiagnoseRendering {
         var lines: [String] = []
         if showsRaw { lines += RawLines(evidence).all }
         lines += evidence.unfinished.map { "not finished: \($0)" }
+        lines += evidence.shortages.map { "not asked for want of it: \($0)" }
         if !evidence.skipped.isEmpty {
             lines.append("not looked into: " + evidence.skipped.joined(separator: "; "))
         }
@@ -205,6 +213,8 @@ extension DiagnoseRendering {
         case .listened(let dark):
             "\(dark.seen.atMilliseconds) ms  \(dark.address): "
                 + (dark.statement.map(DiagnoseWords.words) ?? "no answer, as it should be")
+        case .knocked(let vacant):
+            "\(vacant.seen.atMilliseconds) ms  \(DiagnoseWords.words(vacant))"
         case .identified(let identity):
             "\(identity.seen.atMilliseconds) ms  \(identity.source.label) \(identity.probe): "
                 + identity.texts.joined(separator: ", ")
@@ -213,6 +223,11 @@ extension DiagnoseRendering {
                 + "\(DiagnoseWords.words(peer.connection)), \(DiagnoseWords.words(peer.real))"
         case .fetched(let fetch): "\(fetch.seen.atMilliseconds) ms  \(line(fetch))"
         case .timed(let told): "\(told.seen.atMilliseconds) ms  \(line(told))"
+        case .routed(let routes):
+            "\(routes.seen.atMilliseconds) ms  \(DiagnoseWords.words(routes))"
+        case .translated(let told):
+            "\(told.seen.atMilliseconds) ms  \(told.resolver) ipv4only.arpa: "
+                + DiagnoseWords.words(told)
         case .judged(let judgement): DiagnoseWords.headline(judgement.verdict)
         }
     }

@@ -56,6 +56,7 @@ enum DiagnoseWords {
         case .time: "the time was up"
         case .nobodyAsked: "nobody was asked"
         case .interrupted: "the run was interrupted"
+        case .localResources: "this machine had nothing left to ask with"
         }
     }
 
@@ -129,6 +130,27 @@ enum DiagnoseWords {
         }
         if statement.isAuthenticData { words += " (AD)" }
         return words + statement.extendedErrors.map { "; " + $0.shown }.joined()
+    }
+
+    static func words(_ vacant: VacantPortEvidence) -> String {
+        "\(vacant.place), a port where that name server does no DNS: "
+            + (vacant.statement.map(words) ?? "no answer, as it should be")
+    }
+
+    static func words(_ routes: RouteEvidence) -> String {
+        let families = [routes.hasIPv4 ? "IPv4" : nil, routes.hasIPv6 ? "IPv6" : nil]
+            .compactMap(\.self)
+        return families.isEmpty
+            ? "no route to anywhere" : "a route for " + families.joined(separator: " and ")
+    }
+
+    /// What a network says of how it translates IPv4.
+    static func words(_ translation: TranslationEvidence) -> String {
+        if case .failure(let failure) = translation.result { return failure.description.clipped }
+        return translation.prefixes.isEmpty
+            ? "IPv4 is not translated"
+            : "IPv4 is translated under "
+                + translation.prefixes.prefix(4).map(\.description).joined(separator: ", ")
     }
 
     /// What came of a handshake.

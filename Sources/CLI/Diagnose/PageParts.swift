@@ -70,7 +70,8 @@ struct PagePicture {
                 types.append((words, [answer.type.name]))
             }
         }
-        var said = types.map { "\($0.types.joined(separator: " and ")): \($0.words)" }
+        var said = source.alternateOf.map { ["another port of \($0)"] } ?? []
+        said += types.map { "\($0.types.joined(separator: " and ")): \($0.words)" }
         if evidence.answers.allSatisfy({ $0.source != source }) { said.append("nothing in time") }
         return said.joined(separator: "; ")
     }
@@ -181,7 +182,20 @@ struct PageTimeline {
                 outcome: DiagnoseRendering.outcome(of: fetch),
                 tone: isThere ? .good : PageTone.none)
         }
-        return answers + races + peers + fetches
+        return answers + races + peers + fetches + nowhere
+    }
+
+    /// What was asked where nobody should answer.
+    private var nowhere: [Entry] {
+        let places =
+            evidence.vacantPorts.map { ($0.place, $0.statement, $0.seen) }
+            + (evidence.dark.map { [($0.address, $0.statement, $0.seen)] } ?? [])
+        return places.map { place, statement, seen in
+            Entry(
+                seen: seen, what: "udp://\(place), where no DNS is",
+                outcome: statement.map(DiagnoseWords.words) ?? "no answer, as it should be",
+                tone: statement == nil ? .good : .bad)
+        }
     }
 }
 

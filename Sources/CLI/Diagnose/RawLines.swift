@@ -28,7 +28,14 @@ struct RawLines {
         let identities = evidence.identities.flatMap { identity in
             identity.raw.map { line("\(identity.source.label) \(identity.probe)", $0) }
         }
-        return answers + races + randoms + (dark.map { [$0] } ?? []) + identities
+        let translation = evidence.network.translation.flatMap { told in
+            told.raw.map { line("\(told.resolver) ipv4only.arpa", $0) }
+        }
+        let vacant = evidence.vacantPorts.compactMap { vacant in
+            vacant.raw.map { line("\(vacant.place)", $0) }
+        }
+        return answers + races + randoms + [dark, translation].compactMap(\.self) + vacant
+            + identities
     }
 
     private func line(_ what: String, _ raw: RawReply) -> String {

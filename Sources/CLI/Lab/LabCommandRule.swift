@@ -48,6 +48,7 @@ extension Command {
     }.failing { words, fault in
         words.first == "hijack" ? HijackRendering.json(fault) : LabRendering.json(fault)
     }.explaining(LabVerb.help + HijackVerb.help)
+        .tellingWhenInterrupted(in: [["run"], ["hijack", "run"]])
 
     private static let details = """
         list    every scenario: what a client must do, what the server does, why
@@ -105,6 +106,10 @@ extension LabVerb {
     static let ending =
         "Ctrl-C or SIGTERM (kill) ends them; what a shell starts with & ignores Ctrl-C."
 
+    /// How a run ends early.
+    static let interruption =
+        "Ctrl-C shows what was played by then; --junit has the rest as skipped (exit 130)."
+
     static var help: [CommandVerb] {
         [
             CommandVerb(
@@ -147,6 +152,8 @@ extension LabVerb {
             never connects has not been run. What a command cannot be asked (a pin without {pin}, an
             OCSP response it does not ask for) is shown as not covered. The command must be told whom to
             trust ({cacert}) and where the name leads ({ip}, or --proxy).
+
+            \(interruption)
 
             In the command:
             \(placeholders)

@@ -47,3 +47,11 @@ struct LabProgress<Outcome: Sendable>: Sendable {
     /// Takes the count off the terminal.
     func end() { if console.errors.isTerminal { console.errors.write("\r\u{1B}[K") } }
 }
+
+extension Console {
+    /// Says that a run was ended before its own end, and how far it came.
+    func tellOfCut(_ done: Int, of total: Int) {
+        guard done < total else { return }
+        note("interrupted: \(done) of \(total) were played to their end")
+    }
+}

@@ -164,7 +164,10 @@ struct JUnitCase {
 ///
 /// Source: the form that Jenkins' JUnit plug-in reads (junit-10.xsd).
 enum JUnitText {
-    static func text(_ results: [LabResult], suite: String) -> String {
+    /// - Parameter unplayed: what an interrupted run did not come to.
+    static func text(
+        _ results: [LabResult], unplayed: [LabScenario] = [], suite: String
+    ) -> String {
         let cases = results.map { result in
             let scenario = result.scenario
             var one = JUnitCase(
@@ -174,10 +177,13 @@ enum JUnitText {
             one.milliseconds = result.play?.milliseconds ?? 0
             return one
         }
-        return text(cases, suite: suite)
+        let left = unplayed.map {
+            JUnitCase(group: "lab.\($0.group.rawValue)", name: $0.name, grade: .unplayed)
+        }
+        return text(cases: cases + left, suite: suite)
     }
 
-    static func text(_ cases: [JUnitCase], suite: String) -> String {
+    static func text(cases: [JUnitCase], suite: String) -> String {
         let failures = cases.count { $0.grade.label == "missed" }
         let skipped = cases.count { $0.grade.isSkipped }
         let milliseconds = cases.reduce(0) { $0 + $1.milliseconds }
@@ -235,4 +241,9 @@ extension LabGrade {
         case .passed, .missed: false
         }
     }
+}
+
+extension LabGrade {
+    /// What an interrupted run did not come to.
+    static let unplayed = LabGrade.notCovered("interrupted before it had been played")
 }

@@ -56,6 +56,8 @@ struct LabRunning {
         run.parallel = parallel
         run.proxy = proxy
         let results = try await played(run, try client(files, proxy))
+        // Ends what is being played, its files with it.
+        if Interruption.hasCome { httpdns_interrupt_clean_up() }
         withExtendedLifetime(files) {}
         try show(results)
         return results.contains { $0.grade.label == "missed" } ? .negative : .succeeded
@@ -105,8 +107,13 @@ struct LabRunning {
         if let file = arguments.value(.junit) {
             let suite = isSelf ? "httpdns lab run --self" : words.joined(separator: " ")
             // Written through: a pipe or a device stays what it is.
-            try WrittenFile(file).write(Array(JUnitText.text(results, suite: suite).utf8))
+            let left = scenarios.filter { scenario in
+                !results.contains { $0.scenario.name == scenario.name }
+            }
+            try WrittenFile(file).write(
+                Array(JUnitText.text(results, unplayed: left, suite: suite).utf8))
         }
+        console.tellOfCut(results.count, of: scenarios.count)
         guard !arguments.has(.json) else { return }
         LabRendering.table(results, console.outputPaint).forEach(console.print)
         console.print(LabRendering.summary(results))

@@ -146,6 +146,29 @@ public struct DarkEvidence: Sendable, Hashable {
     }
 }
 
+/// What came of a query to a port of a name server where it does no DNS.
+public struct VacantPortEvidence: Sendable, Hashable {
+    /// The name server, where it is asked otherwise.
+    public let server: Endpoint
+    /// Where it was asked.
+    public let place: Endpoint
+    /// Nil: nothing came, as it should be.
+    public let statement: Statement?
+    public let seen: Sighting
+    public var raw: RawReply?
+
+    public init(
+        server: Endpoint, place: Endpoint, statement: Statement?, seen: Sighting = .atOnce,
+        raw: RawReply? = nil
+    ) {
+        self.server = server
+        self.place = place
+        self.statement = statement
+        self.seen = seen
+        self.raw = raw
+    }
+}
+
 /// What a server says about itself.
 public struct IdentityEvidence: Sendable, Hashable {
     public let source: EvidenceSource

@@ -20,6 +20,8 @@ public struct Evidence: Sendable, Hashable {
     public var randomNames: [RandomNameEvidence] = []
     /// Nil: not asked.
     public var dark: DarkEvidence?
+    /// At most one for each name server.
+    public var vacantPorts: [VacantPortEvidence] = []
     public var identities: [IdentityEvidence] = []
     /// One for each distinct address.
     public var peers: [PeerEvidence] = []
@@ -33,6 +35,9 @@ public struct Evidence: Sendable, Hashable {
     public var unfinished: [String] = []
     /// Whether the run was ended from outside before its own end.
     public var isInterrupted = false
+    /// What this machine itself lacked so that somebody was not asked, or not heard: the system's words,
+    /// each once.
+    public var shortages: [String] = []
     /// What was not looked into because nobody asked for it, in words.
     public var skipped: [String] = []
     /// From the start to the end of the run, in milliseconds.
@@ -60,17 +65,61 @@ public struct ProbeExpectation: Sendable, Hashable {
 
 /// What the kernel and the configuration say about this network.
 public struct NetworkEvidence: Sendable, Hashable {
-    /// A way to all IPv4 addresses.
-    public var hasIPv4Route = true
-    /// A way to all IPv6 addresses.
-    public var hasIPv6Route = false
+    /// Where the kernel has a way to; nil while it has not said.
+    public var routes: RouteEvidence?
     /// Whom plain questions go to.
     public var nameservers: [Endpoint] = []
-    /// How this network translates IPv4; empty also when it was not asked. Source: RFC 7050.
-    public var translators: [NAT64Prefix] = []
+    /// How this network translates IPv4; nil when it was not asked.
+    public var translation: TranslationEvidence?
 
     public init() {}
 
+    /// A way to all IPv4 addresses. Where the kernel does not say, the rest of the evidence must.
+    public var hasIPv4Route: Bool { routes?.hasIPv4 ?? true }
+
+    /// A way to all IPv6 addresses.
+    public var hasIPv6Route: Bool { routes?.hasIPv6 ?? false }
+
     /// A way to anywhere.
     public var hasRoute: Bool { hasIPv4Route || hasIPv6Route }
+
+    /// The prefixes under which this network has IPv4 addresses.
+    public var translators: [NAT64Prefix] { translation?.prefixes ?? [] }
+}
+
+/// What the kernel says of default routes.
+public struct RouteEvidence: Sendable, Hashable {
+    public let hasIPv4: Bool
+    public let hasIPv6: Bool
+    public let seen: Sighting
+
+    public init(hasIPv4: Bool, hasIPv6: Bool, seen: Sighting = .atOnce) {
+        self.hasIPv4 = hasIPv4
+        self.hasIPv6 = hasIPv6
+        self.seen = seen
+    }
+}
+
+/// What came of asking for `ipv4only.arpa`, which tells how the network translates IPv4.
+/// Source: RFC 7050 §3.
+public struct TranslationEvidence: Sendable, Hashable {
+    /// Who was asked, as a source is labelled.
+    public let resolver: String
+    public let result: Result<Statement, QueryFailure>
+    /// Empty: it does not translate, or nobody said.
+    public let prefixes: [NAT64Prefix]
+    public let seen: Sighting
+    /// What came; nil where it was not kept, or the source gives none.
+    public var raw: RawReply?
+
+    public init(
+        resolver: String, result: Result<Statement, QueryFailure>, prefixes: [NAT64Prefix],
+        seen: Sighting = .atOnce, raw: RawReply? = nil
+    ) {
+        self.resolver = resolver
+        self.result = result
+        self.prefixes = prefixes
+        self.seen = seen
+        self.raw = raw
+    }
 }

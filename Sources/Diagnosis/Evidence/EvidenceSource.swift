@@ -23,14 +23,19 @@ public struct EvidenceSource: Sendable, Hashable {
     public let transport: AnswerTransport
     /// The server asked, where it is one by address.
     public let server: Endpoint?
+    /// The server whose other port this is: where it does DNS, too, so that it should say the same. Nil:
+    /// it is none.
+    public let alternateOf: Endpoint?
 
     public init(
-        label: String, standing: Standing, transport: AnswerTransport, server: Endpoint? = nil
+        label: String, standing: Standing, transport: AnswerTransport, server: Endpoint? = nil,
+        alternateOf: Endpoint? = nil
     ) {
         self.label = label
         self.standing = standing
         self.transport = transport
         self.server = server
+        self.alternateOf = alternateOf
     }
 
     /// Whether it is judged; the others are what is judged by.

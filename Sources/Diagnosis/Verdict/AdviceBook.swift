@@ -95,6 +95,13 @@ struct AdviceBook {
                     "No trusted source is reached from here, so that HTTPDNS would have nobody to "
                         + "ask either: another network or another provider is needed."))
         }
+        if let open = InterceptionJudging(judging).trueOtherPort(of: source) {
+            list.append(
+                Advice(
+                    .helps,
+                    "For now \(open.label) is let through and tells the truth; nothing proves that it "
+                        + "stays so."))
+        }
         switch how {
         case .intercepted, .forged:
             list.append(
@@ -160,6 +167,11 @@ struct AdviceBook {
             Advice(
                 .doesNotHelp,
                 "It was ended before there was enough to go by: let it run to its end.")
+        case .localResources:
+            Advice(
+                .doesNotHelp,
+                "Let this machine open more at once (ulimit -n), or end other programs, then try "
+                    + "again.")
         case .time: Advice(.doesNotHelp, "Give it more time: --timeout 15s.")
         }
     }

@@ -141,16 +141,19 @@ public struct Diagnosis: Sendable, Hashable {
     public var verdict: Verdict { judgement.verdict }
 }
 
-/// What happens during a run, as it happens.
+/// What happens during a run, as it happens: a case for each kind of evidence.
 public enum DiagnosisEvent: Sendable {
     case started([EvidenceSource])
     case answered(AnswerEvidence)
     case raced(RaceEvidence)
     case asked(RandomNameEvidence)
     case listened(DarkEvidence)
+    case knocked(VacantPortEvidence)
     case identified(IdentityEvidence)
     case met(PeerEvidence)
     case fetched(FetchEvidence)
     case timed(TimeEvidence)
+    case routed(RouteEvidence)
+    case translated(TranslationEvidence)
     case judged(Judgement)
 }

@@ -41,13 +41,13 @@ struct Ruling: Sendable, Hashable {
         self.contradicts = contradicts
     }
 
-    /// Who was cut short has not heard everybody: that nobody lies is then no more than likely.
-    func hedged(ifInterrupted isInterrupted: Bool) -> Ruling {
-        guard isInterrupted, verdict == .clean || verdict == .cdnVariation else { return self }
-        let cut = Finding("interrupted", "the run was ended before everybody had answered")
+    /// Who was cut short, or could not ask all, has not heard everybody: that nobody lies is then no
+    /// more than likely.
+    func hedged(by reasons: [Finding]) -> Ruling {
+        guard !reasons.isEmpty, verdict == .clean || verdict == .cdnVariation else { return self }
         return Ruling(
             verdict, confidence == .certain ? .likely : confidence, supports,
-            against: contradicts + [cut])
+            against: contradicts + reasons)
     }
 }
 
@@ -97,11 +97,27 @@ struct Judging {
     var ruling: Ruling {
         var ruling =
             offline ?? portal ?? clock ?? lie ?? PeerJudging(self).ruling ?? agreement ?? unsettled
-        ruling = ruling.hedged(ifInterrupted: evidence.isInterrupted)
+        ruling = ruling.hedged(by: gaps)
         ruling.contradicts += contradictions(to: ruling)
         ruling.supports = Judging.each(ruling.supports)
         ruling.contradicts = Judging.each(ruling.contradicts)
         return ruling
+    }
+
+    /// Why not everybody was heard.
+    private var gaps: [Finding] {
+        var gaps: [Finding] = []
+        if evidence.isInterrupted {
+            gaps.append(Finding("interrupted", "the run was ended before everybody had answered"))
+        }
+        return gaps + (shortage.map { [$0] } ?? [])
+    }
+
+    private var shortage: Finding? {
+        guard !evidence.shortages.isEmpty else { return nil }
+        let words = evidence.shortages.joined(separator: ", ")
+        return Finding(
+            "out_of_resources", "this machine itself had nothing left to ask with: \(words)")
     }
 
     /// A and AAAA often give the same reason twice.
@@ -120,12 +136,15 @@ struct Judging {
         }
         return hasAnswer || evidence.peers.contains { $0.connection == .connected }
             || evidence.fetches.contains { (try? $0.result.get()) != nil }
-            || evidence.dark?.statement != nil
+            || InterceptionJudging(self).isAnsweredForNobody
     }
+
+    /// Whether somebody was asked, and all who were had the time to answer.
+    var hasHeardOut: Bool { gaps.isEmpty && !asked.isEmpty }
 
     /// Silence says something only of who was asked, and had the time to answer.
     private var offline: Ruling? {
-        guard !hasAnyReply, !evidence.isInterrupted, !asked.isEmpty else { return nil }
+        guard !hasAnyReply, hasHeardOut else { return nil }
         let names = asked.prefix(4).map(\.label).joined(separator: ", ")
         let more = asked.count > 4 ? " and \(asked.count - 4) more" : ""
         let silence = Finding("no_reply", "nobody answered who was asked: \(names)\(more)")
@@ -214,7 +233,9 @@ struct Judging {
         var supports = worst.reasons
         if isIntercepted { supports += interception.findings }
         for other in liars.dropFirst() { supports += other.reasons.prefix(1) }
-        return Ruling(verdict, worst.confidence, supports)
+        return Ruling(
+            verdict, worst.confidence, supports,
+            against: isIntercepted ? interception.doubts(about: worst) : [])
     }
 
     // MARK: No fault
@@ -241,6 +262,10 @@ struct Judging {
         // What else is missing follows from it.
         if evidence.isInterrupted {
             return Ruling(.inconclusive(missing: [.interrupted]), .certain, reasons)
+        }
+        if let shortage {
+            return Ruling(
+                .inconclusive(missing: [.localResources]), .certain, [shortage] + reasons)
         }
         if asked.isEmpty, weighing.addresses.isEmpty {
             let route =

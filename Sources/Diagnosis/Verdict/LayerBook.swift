@@ -21,11 +21,21 @@ struct LayerBook {
                 ? LayerLine(.network, .unclear, "no route beyond this machine")
                 : LayerLine(.network, .bad, "no route to anywhere")
         }
+        guard facts.routes != nil else {
+            return judging.hasAnyReply
+                ? LayerLine(.network, .good, "connected")
+                : LayerLine(.network, .unclear, "what routes there are is not known")
+        }
         let families = [facts.hasIPv4Route ? "IPv4" : nil, facts.hasIPv6Route ? "IPv6" : nil]
             .compactMap(\.self).joined(separator: " and ")
-        return judging.hasAnyReply
-            ? LayerLine(.network, .good, "connected by \(families)")
-            : LayerLine(.network, .bad, "a route for \(families), and nothing answers")
+        if judging.hasAnyReply {
+            return LayerLine(.network, .good, "connected by \(families)")
+        }
+        // Silence says something only of who was asked, and had the time to answer.
+        guard judging.hasHeardOut else {
+            return LayerLine(.network, .unclear, "a route for \(families), and nothing heard yet")
+        }
+        return LayerLine(.network, .bad, "a route for \(families), and nothing answers")
     }
 
     private var dns: LayerLine {
@@ -38,7 +48,7 @@ struct LayerBook {
             return LayerLine(
                 .dns, .bad, "\(first.source.label)\(others): \(LayerBook.words(how))")
         }
-        if evidence.dark?.statement != nil {
+        if InterceptionJudging(judging).isAnsweredForNobody {
             return LayerLine(.dns, .bad, "somebody answers in the place of name servers")
         }
         let trusted = judging.sources.filter { !$0.source.isSuspect && $0.standing == .honest }

@@ -13,45 +13,103 @@ struct InterceptionJudging {
     var findings: [Finding] {
         var found: [Finding] = []
         if let dark = evidence.dark, let statement = dark.statement {
-            let said =
-                statement.addresses.isEmpty ? statement.code.name : statement.addresses.listed
             found.append(
                 Finding(
                     "dark_address_answers",
-                    "\(dark.address), where no name server is, answered: \(said)"))
+                    "\(dark.address), where no name server is, answered: "
+                        + InterceptionJudging.said(statement)))
         }
-        for (udp, tcp) in split {
+        for (vacant, statement) in answeringPorts {
             found.append(
                 Finding(
-                    "udp_differs_from_tcp",
-                    "\(udp.source.label) lies, and the same server is honest as "
-                        + "\(tcp.source.label)"))
+                    "vacant_port_answers",
+                    "\(vacant.place), a port where that name server does no DNS, answered: "
+                        + InterceptionJudging.said(statement)))
+        }
+        for (liar, sibling) in split {
+            let code = isOtherPort(liar, sibling) ? "ports_differ" : "udp_differs_from_tcp"
+            found.append(
+                Finding(
+                    code,
+                    "\(liar.source.label) lies, and the same server is honest as "
+                        + "\(sibling.source.label)"))
         }
         return found
     }
 
-    /// The same server, proven one way and lying the other about the same question.
+    /// What else it may be, where a liar's words are put down to somebody on the path.
+    func doubts(about liar: SourceJudgement) -> [Finding] {
+        var found: [Finding] = []
+        if split.contains(where: { $0.0 == liar && isOtherPort($0.0, $0.1) }),
+            !split.contains(where: { $0.0 == liar && !isOtherPort($0.0, $0.1) })
+        {
+            found.append(
+                Finding(
+                    "may_be_two_servers", "two programs may answer on two ports of one machine"))
+        }
+        if evidence.dark?.statement == nil, !answeringPorts.isEmpty, split.isEmpty {
+            found.append(InterceptionJudging.mayBeWilling)
+        }
+        return found
+    }
+
+    private static let mayBeWilling = Finding(
+        "may_answer_on_all_ports", "a server may do DNS on every port, of its own will")
+
+    private static func said(_ statement: Statement) -> String {
+        statement.addresses.isEmpty ? statement.code.name : statement.addresses.listed
+    }
+
+    /// Ports without DNS from which there was an answer.
+    private var answeringPorts: [(VacantPortEvidence, Statement)] {
+        evidence.vacantPorts.compactMap { vacant in vacant.statement.map { (vacant, $0) } }
+    }
+
+    private func isOtherPort(_ liar: SourceJudgement, _ sibling: SourceJudgement) -> Bool {
+        liar.source.server != sibling.source.server
+    }
+
+    /// The same server, proven one way and lying the other about the same question: by UDP and by TCP,
+    /// or on two ports. That addresses differ is nothing by itself: one is disproved, the other proven.
     private var split: [(SourceJudgement, SourceJudgement)] {
         judging.sources.compactMap { liar in
-            guard case .lies(let how) = liar.standing, how != .forged,
-                let server = liar.source.server
-            else { return nil }
+            guard case .lies(let how) = liar.standing, how != .forged else { return nil }
             let sibling = judging.sources.first {
-                $0.source.server == server && $0.source.transport != liar.source.transport
-                    && $0.standing == .honest && contradicts($0.source, liar.source)
+                $0.standing == .honest && isSameServer($0.source, liar.source)
+                    && contradicts($0.source, liar.source)
             }
             return sibling.map { (liar, $0) }
         }
     }
 
+    private func isSameServer(_ left: EvidenceSource, _ right: EvidenceSource) -> Bool {
+        guard let here = left.server, let there = right.server else { return false }
+        if here == there { return left.transport != right.transport }
+        return left.alternateOf == there || right.alternateOf == here
+    }
+
     private func contradicts(_ honest: EvidenceSource, _ liar: EvidenceSource) -> Bool {
         let weighing = judging.weighing
-        return [RecordType.a, .aaaa].contains { type in
+        let isAboutName = [RecordType.a, .aaaa].contains { type in
             guard let truth = weighing.statement(of: honest, type),
                 let lie = weighing.statement(of: liar, type)
             else { return false }
             return truth.addresses.contains { weighing.standing(of: $0) == .proven }
                 && !lie.addresses.contains { weighing.standing(of: $0) == .proven }
+        }
+        return isAboutName || contradictsOnMadeUpNames(honest, liar)
+    }
+
+    /// One knows a name that nobody has, and the other denies it.
+    private func contradictsOnMadeUpNames(
+        _ honest: EvidenceSource, _ liar: EvidenceSource
+    ) -> Bool {
+        let denied = evidence.randomNames.filter {
+            $0.answer.source == honest && $0.answer.statement?.isNegative == true
+        }
+        return evidence.randomNames.contains { probe in
+            probe.answer.source == liar && probe.answer.statement?.isPositive == true
+                && denied.contains { $0.answer.name == probe.answer.name }
         }
     }
 
@@ -60,23 +118,45 @@ struct InterceptionJudging {
         guard how != .forged, liar.source.standing != .hosts else { return false }
         if split.contains(where: { $0.0.source == liar.source }) { return true }
         let isPlain = liar.source.transport == .udp || liar.source.transport == .system
-        return evidence.dark?.statement != nil && isPlain
+        guard isPlain else { return false }
+        return evidence.dark?.statement != nil
+            || answeringPorts.contains { vacant, _ in
+                liar.source.server.map { $0 == vacant.server } ?? true
+            }
     }
 
     /// For interception alone: nothing that was said is a lie yet.
     var ruling: Ruling? {
-        guard let dark = evidence.dark, dark.statement != nil else { return nil }
-        let own = evidence.sources.first { $0.standing == .nameserver && $0.transport == .udp }
-        let source =
-            own
-            ?? EvidenceSource(
-                label: "udp://\(dark.address)", standing: .nameserver, transport: .udp,
-                server: dark.address)
+        let honest = Finding(
+            "honest_so_far", "what is answered about \(evidence.name) is not a lie")
+        if let dark = evidence.dark, dark.statement != nil {
+            let own = evidence.sources.first { $0.standing == .nameserver && $0.transport == .udp }
+            let source = own ?? InterceptionJudging.source(at: dark.address)
+            return Ruling(
+                .dnsHijacked(source: source, how: .intercepted), .certain, findings,
+                against: [honest])
+        }
+        guard let server = answeringPorts.first?.0.server else { return nil }
+        let own = evidence.sources.first { $0.server == server && $0.transport == .udp }
+        let source = own ?? InterceptionJudging.source(at: server)
         return Ruling(
-            .dnsHijacked(source: source, how: .intercepted), .certain, findings,
-            against: [
-                Finding("honest_so_far", "what is answered about \(evidence.name) is not a lie")
-            ])
+            .dnsHijacked(source: source, how: .intercepted), .likely, findings,
+            against: [honest, InterceptionJudging.mayBeWilling])
+    }
+
+    private static func source(at place: Endpoint) -> EvidenceSource {
+        EvidenceSource(
+            label: "udp://\(place)", standing: .nameserver, transport: .udp, server: place)
+    }
+
+    /// Whether somebody answers where nobody should.
+    var isAnsweredForNobody: Bool {
+        evidence.dark?.statement != nil || !answeringPorts.isEmpty
+    }
+
+    /// A port of the liar's server where the truth is still told.
+    func trueOtherPort(of liar: EvidenceSource) -> EvidenceSource? {
+        split.first { $0.0.source == liar && isOtherPort($0.0, $0.1) }?.1.source
     }
 }
 

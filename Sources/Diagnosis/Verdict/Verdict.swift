@@ -51,6 +51,8 @@ public enum Verdict: Sendable, Hashable {
         case nobodyAsked = "nobody_asked"
         /// The run was ended from outside before its own end.
         case interrupted
+        /// This machine itself had nothing left to ask with: descriptors, threads, memory.
+        case localResources = "local_resources"
     }
 
     /// The JSON spelling: `dns_hijacked`; a bounded set.

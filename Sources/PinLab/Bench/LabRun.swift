@@ -50,6 +50,9 @@ public struct LabRun: Sendable {
 
     /// Plays them all, and returns the results in the order of the scenarios.
     ///
+    /// A cancelled task gets those that are there by then; what is being played is not waited for, and
+    /// nobody is told of it.
+    ///
     /// - Parameters:
     ///   - scenarios: Which ones.
     ///   - client: Whom to grade.
@@ -88,6 +91,10 @@ final class Desk<Result: Sendable>: Sendable {
     private struct State {
         var next = 0
         var results: [Result?]
+        /// What is played from here on counts no more.
+        var isCut = false
+        /// Results that count and are being told.
+        var tellings = 0
         var waiter: CheckedContinuation<[Result], Never>?
     }
 
@@ -110,7 +117,19 @@ final class Desk<Result: Sendable>: Sendable {
                 }
             }
         }
-        return await withCheckedContinuation { desk.wait($0) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { desk.wait($0) }
+        } onCancel: {
+            desk.cut()
+        }
+    }
+
+    /// Ends it with what is there.
+    private func cut() {
+        state.withLock { state in
+            state.isCut = true
+            Desk.resume(&state)
+        }
     }
 
     private init(_ count: Int) {
@@ -120,16 +139,24 @@ final class Desk<Result: Sendable>: Sendable {
     /// The next scenario that nobody has taken.
     private func next() -> Int? {
         state.withLock { state in
-            guard state.next < state.results.count else { return nil }
+            guard !state.isCut, state.next < state.results.count else { return nil }
             defer { state.next += 1 }
             return state.next
         }
     }
 
     private func settle(_ index: Int, _ result: Result, _ report: (Result) -> Void) {
+        // Who was ended by what ended the run, a child say, did nothing wrong.
+        let counts = state.withLock { state in
+            guard !state.isCut else { return false }
+            state.results[index] = result
+            state.tellings += 1
+            return true
+        }
+        guard counts else { return }
         reporting.withLock { _ in report(result) }
         state.withLock { state in
-            state.results[index] = result
+            state.tellings -= 1
             Desk.resume(&state)
         }
     }
@@ -143,7 +170,9 @@ final class Desk<Result: Sendable>: Sendable {
 
     private static func resume(_ state: inout State) {
         let results = state.results.compactMap { $0 }
-        guard results.count == state.results.count, let waiter = state.waiter else { return }
+        guard state.isCut || results.count == state.results.count, state.tellings == 0,
+            let waiter = state.waiter
+        else { return }
         state.waiter = nil
         waiter.resume(returning: results)
     }

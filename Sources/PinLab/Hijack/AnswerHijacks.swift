@@ -79,7 +79,7 @@ extension HijackScenario {
             world.step("a name that does not", .refused, of: [source], host: missing)
             world.step("with a proved resolver", .genuine, of: world.sources.trusted + [source])
         },
-        interception,
+        interception, redirect, inspection,
     ]
 
     /// Whatever is sent to the port of DNS over UDP is answered by somebody on the way, whomever it is
@@ -107,6 +107,52 @@ extension HijackScenario {
         world.step(
             "TCP alone", .genuine, of: [HijackSource(.stream, source.address, source.port)])
         world.step("with a proved resolver", .genuine, of: world.sources.trusted + [source])
+    }
+
+    /// What goes to the usual port of the resolver never reaches it; to another one it does.
+    private static let redirect = HijackScenario(
+        "port-53-redirect", .dns,
+        HijackWords(
+            "what goes to the resolver's usual port is answered by somebody on the way, by UDP and "
+                + "TCP; its other port is forgotten",
+            seen: "access providers that take port 53, and public resolvers with a second port",
+            duty: "refuse where the answer leads; the other port and proved resolvers reach the "
+                + "origin"),
+        HijackFinding(.dnsHijacked, ["intercepted"])
+    ) { (world) throws(LabError) in
+        try world.begin()
+        let liar = world.address(.liar)
+        try world.liar(liar, identity: try world.foreign())
+        let host = world.host.description
+        let source = try world.resolver { question in
+            question.text == host ? question.answer([liar]) : world.truth.answer(question)
+        }
+        let other = try world.dns(.resolver) { world.truth.answer($0) }
+        world.isAskedElsewhere(other)
+        world.step("the usual port", .refused, of: [source])
+        world.step("the other port", .genuine, of: [other])
+        world.step("with a proved resolver", .genuine, of: world.sources.trusted + [source])
+    }
+
+    /// Whatever looks like a question is answered on the way, on ports, too, where nobody serves DNS.
+    private static let inspection = HijackScenario(
+        "dns-inspection", .dns,
+        HijackWords(
+            "whatever looks like a DNS question is answered by somebody on the way, on any port",
+            seen: "firewalls that know DNS by its form, and not by its port",
+            duty: "refuse where the answer leads; reach the origin by a proved resolver"),
+        HijackFinding(.dnsHijacked, ["intercepted"])
+    ) { (world) throws(LabError) in
+        try world.begin()
+        let liar = world.address(.liar)
+        try world.liar(liar, identity: try world.foreign())
+        let host = world.host.description
+        let zone: LabDNSServer.Zone = { question in
+            question.text == host ? question.answer([liar]) : world.truth.answer(question)
+        }
+        try world.resolver(zone)
+        world.interceptsPort(try world.dns(.resolver, zone))
+        world.steps(alone: .refused)
     }
 
     /// Source: errno(3), EADDRINUSE of Linux.

@@ -74,6 +74,9 @@ public struct HijackRun: Sendable {
 
     /// Plays them all, and returns the results in the order of the scenarios.
     ///
+    /// A cancelled task gets those that are there by then; what is being played is not waited for, and
+    /// nobody is told of it.
+    ///
     /// - Parameters:
     ///   - scenarios: Which ones.
     ///   - client: Whom to grade.

@@ -225,6 +225,16 @@ extension HijackWorld {
     /// Somebody answers where there is no DNS.
     func intercepts(_ source: HijackSource) { state.withLock { $0.vacant = source } }
 
+    /// The network's resolver has another port, where nobody stands between.
+    func isAskedElsewhere(_ source: HijackSource) {
+        state.withLock { $0.otherPort = source.port }
+    }
+
+    /// Somebody answers on a port of it where it does no DNS.
+    func interceptsPort(_ source: HijackSource) {
+        state.withLock { $0.vacantPort = source.port }
+    }
+
     /// What a probe for portals gets.
     func portal(_ response: LabResponse) { state.withLock { $0.portal = response } }
 

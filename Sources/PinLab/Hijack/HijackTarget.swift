@@ -74,6 +74,11 @@ public struct HijackTarget: Sendable, Hashable {
     public var told: [IPAddress]
     /// Where nobody serves DNS, unless somebody intercepts what goes to that port.
     public var vacantDNS: HijackSource
+    /// A port of the network's resolver where it answers, too, and nobody stands between; nil: it has
+    /// none.
+    public var otherPort: Port?
+    /// A port of it where it does no DNS, and yet there is an answer; nil: nobody answers on any.
+    public var vacantPort: Port?
     /// A URL that is answered with 204 where no portal stands between.
     public var probeURL: String
     /// The port of that URL: nobody else of the hijack is on it.

@@ -77,6 +77,9 @@ final class HijackWorld: Sendable {
         var resolvers: [HijackSource] = []
         var trusted: [HijackSource] = []
         var vacant: HijackSource?
+        /// Ports of the network's resolver besides its own.
+        var otherPort: Port?
+        var vacantPort: Port?
         var told: @Sendable (WireName) -> [IPAddress] = { _ in [] }
         var probe: LabServer?
         var portal: LabResponse?
@@ -223,6 +226,7 @@ extension HijackWorld {
             resolvers: state.resolvers, trusted: state.trusted, told: state.told(WireName(host)),
             vacantDNS: state.vacant
                 ?? HijackSource(.datagram, address(.vacant), source?.port ?? port),
+            otherPort: state.otherPort, vacantPort: state.vacantPort,
             probeURL: "http://\(probed.uriText):\(probePort)/generate_204", probePort: probePort,
             genuine: genuine,
             forged: forged)

@@ -41,6 +41,7 @@ import Testing
         #expect(
             wrong == [
                 "plain-poisoning", "forged-race", "nxdomain-rewriting", "port-53-interception",
+                "port-53-redirect", "dns-inspection",
                 "stale-answer", "dns-rebinding", "http-dns-tampered", "replayed-answer",
                 "captive-portal", "tls-interception", "tls-interception-product",
                 "tls-interception-other-name", "origin-wrong-name",

@@ -46,7 +46,8 @@ import Testing
         let names = Set(HijackScenario.all.map(\.name))
         let wanted: Set = [
             "forged-race", "plain-poisoning", "poisoned-aaaa", "nxdomain-rewriting",
-            "port-53-interception", "ttl-inflation", "stale-answer", "http-dns-tampered",
+            "port-53-interception", "port-53-redirect", "dns-inspection",
+            "ttl-inflation", "stale-answer", "http-dns-tampered",
             "replayed-answer", "provider-down", "captive-portal", "tls-interception",
             "tls-interception-product", "tls-interception-other-name",
             "dns-rebinding-private",

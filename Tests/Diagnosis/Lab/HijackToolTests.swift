@@ -103,6 +103,55 @@ import Testing
         #expect(lied.status == 0, "\(lied.outputText)")
     }
 
+    /// The first hijack of a run is played to its end, the second one hangs; then comes the signal.
+    private func interrupted(
+        _ words: [String], report file: String
+    ) async throws -> (lines: [String], errors: String, status: Int32) {
+        let directory = try TemporaryDirectory()
+        let marker = directory.path + "/hangs"
+        // The first one makes the pipe; the second one reads it, and nobody writes.
+        let pipe = directory.path + "/pipe"
+        let script =
+            "mkfifo '\(pipe)' 2>/dev/null && exit 1; : >'\(marker)'; read nothing <'\(pipe)'"
+        let child = try ChildProcess(
+            Self.tool,
+            ["lab"] + words + [
+                "--parallel", "1", "--timeout", "10m", "--junit", file, "--", "sh", "-c",
+                script + " # {url} {ip}",
+            ], environment: Self.environment)
+        let hangs = await eventually(withinMilliseconds: 120_000) {
+            (try? contents(of: marker)) != nil
+        }
+        #expect(hangs)
+        kill(child.identifier, SIGINT)
+        return try await offPool {
+            var lines: [String] = []
+            while let line = child.readLine() { lines.append(line) }
+            return (lines, child.readErrors(), child.awaitEnd())
+        }
+    }
+
+    @Test(arguments: [
+        ["hijack", "run", "--only", "no-hijack", "--only", "plain-poisoning"],
+        ["run", "--only", "expired", "--only", "self-signed"],
+    ])
+    func `An interrupted run shows what was played, and grades nothing else`(
+        words: [String]
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.path + "/report.xml"
+        let ended = try await interrupted(words, report: file)
+        #expect(ended.status == 130)
+        #expect(ended.lines.count == 3, "\(ended.lines)")
+        #expect(ended.lines.first?.hasPrefix("GRADE") == true)
+        #expect(ended.errors.contains("interrupted: 1 of 2 were played to their end"))
+        let junit = try contents(of: file)
+        #expect(junit.contains("tests=\"2\""))
+        #expect(junit.contains("skipped=\"1\""))
+        #expect(junit.contains("interrupted before it had been played"))
+        #expect(!(junit + ended.lines.joined()).contains("crash"))
+    }
+
     @Test func `What serve prints can be typed`() async throws {
         let child = try ChildProcess(
             Self.tool, ["lab", "hijack", "serve", "--json", "plain-poisoning", "replayed-answer"],

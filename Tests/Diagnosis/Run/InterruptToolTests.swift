@@ -63,6 +63,8 @@ import Testing
         #expect(ended.text.hasPrefix("www.shop.test: undecided: the run was interrupted\n"))
         #expect(!ended.text.contains("offline"))
         #expect(ended.text.contains("let it run to its end"))
+        // What was not waited for is not bad.
+        #expect(!ended.text.contains("BAD  "))
     }
 
     @Test func `with nobody to ask it says so, without a network, too`() async throws {

@@ -43,6 +43,38 @@ import Testing
         #expect(words.filter { $0 == "met" }.count == 1)
     }
 
+    @Test func `what is known of routes and of translation is told as it is found, with its time`()
+        async throws
+    {
+        let lab = try DiagnosisLab { question, truth in
+            guard question.text == "ipv4only.arpa", question.type == .aaaa,
+                let address = try? IPAddress("64:ff9b::c000:aa")
+            else { return truth }
+            return question.answer([address])
+        }
+        let told = Locked<(routes: [RouteEvidence], translations: [TranslationEvidence])>(([], []))
+        let diagnosis = try await lab.diagnosed(
+            {
+                $0.findsTranslators = true
+                $0.keepsRaw = true
+            },
+            onEvent: { event in
+                told.withLock { told in
+                    if case .routed(let routes) = event { told.routes.append(routes) }
+                    if case .translated(let found) = event { told.translations.append(found) }
+                }
+            })
+        let network = diagnosis.evidence.network
+        #expect(told.withLock { $0.routes } == [try #require(network.routes)])
+        let translation = try #require(network.translation)
+        #expect(told.withLock { $0.translations } == [translation])
+        #expect(translation.prefixes.map(\.description) == ["64:ff9b::/96"])
+        #expect(translation.resolver == "udp://\(lab.network.endpoint)")
+        #expect(translation.raw?.octets.isEmpty == false)
+        #expect(translation.seen.atMilliseconds >= translation.seen.tookMilliseconds)
+        #expect(diagnosis.judgement.notes.contains { $0.code == "nat64" })
+    }
+
     @Test func `no request is sent where only handshakes are asked for`() async throws {
         let lab = try DiagnosisLab()
         _ = try await lab.diagnosed()
@@ -95,7 +127,7 @@ import Testing
         let diagnosis = try await lab.diagnosed()
         #expect(diagnosis.how == .rewritten)
         let probes = diagnosis.evidence.randomNames
-        #expect(probes.count == 12)
+        #expect(probes.count == 18)
         #expect(Set(probes.map(\.answer.name)).count == 6)
         #expect(Set(probes.map { $0.answer.name.labels[0].count }).count == 3)
         #expect(Set(probes.map(\.parent)) == [.name, .publicSuffix])
@@ -130,6 +162,23 @@ import Testing
         #expect(quiet.verdict == .clean)
         #expect(quiet.evidence.dark?.statement == nil)
         #expect(quiet.evidence.dark?.address == dead)
+    }
+
+    @Test func `whom a service sees asking is told once for each source, by address and by text`()
+        async throws
+    {
+        let lab = try DiagnosisLab { question, truth in
+            question.text == "whoami.test" && question.type == .a
+                ? question.answer([DiagnosisLab.wrong]) : truth
+        }
+        let diagnosis = try await lab.diagnosed {
+            $0.whoami = try HostName("whoami.test")
+            $0.keepsRaw = true
+        }
+        let identities = diagnosis.evidence.identities
+        #expect(identities.map(\.source.standing) == [.nameserver, .trusted])
+        #expect(identities.map(\.texts) == [["\(DiagnosisLab.wrong)"], []])
+        #expect(identities.map(\.raw.count) == [2, 2])
     }
 
     @Test func `a hosts file that misleads is named`() async throws {

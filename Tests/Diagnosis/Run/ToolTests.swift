@@ -95,13 +95,21 @@ import Testing
         (["diagnose", "a.test", "--trusted", "192.0.2.1"], "nothing proves who answers"),
         (["diagnose", "a.test", "--probe", "ftp://x"], "--probe"),
         (["diagnose", "a.test", "--tls-port", "0"], "--tls-port"),
+        (["diagnose", "a.test", "--hosts", "/proc/nowhere"], "No such file"),
+        (["diagnose", "a.test", "--other-port", "0"], "--other-port"),
+        (["diagnose", "a.test", "--vacant-port", "some"], "--vacant-port"),
+        (["diagnose", "a.test", "--other-port", "5", "--vacant-port", "5"], "or it is not"),
+        (["diagnose", "a.test", "--hosts", "/proc"], "--hosts"),
+        (["diagnose", "a.test", "--probe-status", "200"], "means nothing without --probe"),
+        (["diagnose", "a.test", "--probe-body", "ok"], "means nothing without --probe"),
         (["diagnose", "a.test", "--trusted", "none", "--html", "/proc/nowhere/x.html"], "--html"),
     ])
     func `what cannot work is told before anybody is asked`(
         words: [String], part: String
     ) async throws {
         // Should one of them be taken after all, then nobody is asked beyond this machine.
-        let nobody = ["--no-system", "--hosts", "none", "--stay-on-loopback", "--connect-only"]
+        let hosts = words.contains("--hosts") ? [] : ["--hosts", "none"]
+        let nobody = ["--no-system", "--stay-on-loopback", "--connect-only"] + hosts
         let names = words.contains("--nameserver") ? [] : ["--nameserver", "none"]
         let result = try await run(
             Self.tool, words + nobody + names, environment: Self.environment)

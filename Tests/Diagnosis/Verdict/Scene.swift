@@ -17,6 +17,11 @@ struct Scene {
     let tcp = EvidenceSource(
         label: "tcp://9.9.8.1:53", standing: .nameserver, transport: .tcp,
         server: Scene.endpoint("9.9.8.1"))
+    /// Another port of the same server; not among ``Evidence/sources``.
+    let other = EvidenceSource(
+        label: "udp://9.9.8.1:5353", standing: .nameserver, transport: .udp,
+        server: Endpoint(address: Scene.address("9.9.8.1"), port: Port(5_353) ?? .dns),
+        alternateOf: Scene.endpoint("9.9.8.1"))
     let system = EvidenceSource(label: "system", standing: .system, transport: .system)
     let hosts = EvidenceSource(label: "hosts file", standing: .hosts, transport: .hosts)
     let resolver = EvidenceSource(
@@ -101,6 +106,11 @@ struct Scene {
                 parent: parent,
                 answer: AnswerEvidence(
                     source: source, name: name, type: .a, result: .success(statement))))
+    }
+
+    /// A way to all IPv4 addresses, or to none at all.
+    mutating func hasRoute(_ hasIPv4: Bool) {
+        evidence.network.routes = RouteEvidence(hasIPv4: hasIPv4, hasIPv6: false)
     }
 
     // MARK: Peers

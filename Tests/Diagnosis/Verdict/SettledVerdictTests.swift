@@ -101,7 +101,7 @@ import Testing
     @Test func `no route and no answer is offline`() {
         var scene = Scene()
         for source in [scene.system, scene.udp, scene.tcp, scene.doh] { scene.fails(source) }
-        scene.evidence.network.hasIPv4Route = false
+        scene.hasRoute(false)
         #expect(scene.verdict == .offline)
         #expect(scene.judgement.confidence == .certain)
     }
@@ -111,7 +111,7 @@ import Testing
             var scene = Scene()
             scene.evidence.sources = [scene.hosts]
             scene.fails(scene.hosts, .notCovered)
-            scene.evidence.network.hasIPv4Route = hasRoute
+            scene.hasRoute(hasRoute)
             #expect(scene.verdict == .inconclusive(missing: [.nobodyAsked]))
             #expect(scene.judgement.evidenceFor.contains { $0.code == "no_route" } != hasRoute)
             #expect(scene.judgement.advice.contains { $0.text.contains("--trusted") })
@@ -126,7 +126,7 @@ import Testing
         var scene = Scene()
         scene.evidence.sources = [scene.doh]
         scene.fails(scene.doh, failure)
-        scene.evidence.network.hasIPv4Route = false
+        scene.hasRoute(false)
         #expect(scene.verdict == .inconclusive(missing: [.nobodyAsked]))
     }
 
@@ -137,7 +137,7 @@ import Testing
         var scene = Scene()
         scene.evidence.sources = [scene.hosts, scene.doh]
         scene.fails(scene.doh, failure)
-        scene.evidence.network.hasIPv4Route = false
+        scene.hasRoute(false)
         #expect(scene.verdict == .offline)
         #expect(scene.judgement.evidenceFor.contains { $0.text.contains(scene.doh.label) })
     }
@@ -149,7 +149,7 @@ import Testing
             scene.fails(source, .cancelled)
         }
         scene.evidence.isInterrupted = true
-        scene.evidence.network.hasIPv4Route = hasRoute
+        scene.hasRoute(hasRoute)
         #expect(scene.verdict == .inconclusive(missing: [.interrupted]))
         #expect(scene.judgement.advice.count == 1)
     }
@@ -185,7 +185,7 @@ import Testing
     @Test func `one answer is enough not to be offline`() {
         var scene = Scene()
         for source in [scene.system, scene.udp, scene.tcp] { scene.fails(source) }
-        scene.evidence.network.hasIPv4Route = false
+        scene.hasRoute(false)
         scene.denies(scene.doh)
         #expect(scene.verdict != .offline)
     }

@@ -122,7 +122,11 @@ enum HijackRendering {
     }
 
     /// For a build server: the client and the verdict are a case each.
-    static func junit(_ results: [HijackResult], suite: String) -> String {
+    ///
+    /// - Parameter unplayed: what an interrupted run did not come to.
+    static func junit(
+        _ results: [HijackResult], unplayed: [HijackScenario] = [], suite: String
+    ) -> String {
         var cases: [JUnitCase] = []
         for result in results {
             let scenario = result.scenario
@@ -141,6 +145,9 @@ enum HijackRendering {
             one.milliseconds = result.diagnosis?.milliseconds ?? 0
             cases.append(one)
         }
-        return JUnitText.text(cases, suite: suite)
+        cases += unplayed.map {
+            JUnitCase(group: "hijack.\($0.layer.rawValue)", name: $0.name, grade: .unplayed)
+        }
+        return JUnitText.text(cases: cases, suite: suite)
     }
 }

@@ -48,6 +48,8 @@ struct HijackRunning {
                 patienceMilliseconds: min(timeoutMilliseconds, HijackRunning.patience))
         }
         let results = try await played(run, try client(files))
+        // Ends what is being played, its files with it.
+        if Interruption.hasCome { httpdns_interrupt_clean_up() }
         withExtendedLifetime(files) {}
         try show(results)
         return results.contains(where: \.isMiss) ? .negative : .succeeded
@@ -100,9 +102,13 @@ struct HijackRunning {
         if let file = arguments.value(.junit) {
             let suite =
                 words.isEmpty ? "httpdns lab hijack run" : words.joined(separator: " ")
+            let left = scenarios.filter { scenario in
+                !results.contains { $0.scenario.name == scenario.name }
+            }
             try WrittenFile(file).write(
-                Array(HijackRendering.junit(results, suite: suite).utf8))
+                Array(HijackRendering.junit(results, unplayed: left, suite: suite).utf8))
         }
+        console.tellOfCut(results.count, of: scenarios.count)
         guard !arguments.has(.json) else { return }
         HijackRendering.table(results, console.outputPaint).forEach(console.print)
         console.print(HijackRendering.summary(results))

@@ -135,6 +135,8 @@ struct HijackSheet {
             words.append("--resolver \(source.text) --config \(HijackSheet.shell(configuration))")
         }
         words += target.trusted.map { "--trusted " + $0.text }
+        if let port = target.otherPort { words.append("--other-port \(port)") }
+        if let port = target.vacantPort { words.append("--vacant-port \(port)") }
         words.append("--probe \(target.probeURL) --http-port \(target.probePort)")
         words.append("--dark-address \(target.vacantDNS.text) --stay-on-loopback")
         return words.joined(separator: " ")
@@ -181,6 +183,8 @@ struct HijackSheet {
         object["trusted"] = texts(target.trusted.map(\.text))
         object["told"] = texts(target.told.map(\.description))
         object["noDNS"] = .string(target.vacantDNS.text)
+        object["otherPort"] = target.otherPort.map { .integer(Int64($0.number)) } ?? .null
+        object["vacantPort"] = target.vacantPort.map { .integer(Int64($0.number)) } ?? .null
         object["probe"] = .string(target.probeURL)
         object["cacert"] = .string(authority)
         object["config"] = .string(configuration)

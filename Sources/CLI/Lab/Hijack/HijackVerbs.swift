@@ -141,6 +141,8 @@ enum HijackVerb: String {
             a shell. Genuine content, or refused: exit 1 on wrong content, on an origin that could be
             reached and was not, and on a wrong verdict.
 
+            \(LabVerb.interruption)
+
             In the command:
             \(placeholders)
 

@@ -57,6 +57,10 @@ package struct LibraryDiagnoser: HijackDiagnoser {
         // The port of clear HTTP is not to be had; nobody is at this one but who is probed.
         options.plainPort = target.probePort
         options.darkAddress = target.vacantDNS.endpoint
+        options.otherPort = target.otherPort
+        options.vacantPort = target.vacantPort
+        // Who answers is there: what is awaited comes, or is refused at once.
+        options.vacantPatience = .milliseconds(patienceMilliseconds)
         options.patience = .milliseconds(patienceMilliseconds)
         options.staysOnLoopback = true
         return options
