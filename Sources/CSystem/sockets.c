@@ -174,6 +174,19 @@ ssize_t httpdns_connected_receive(int socket, uint8_t *octets, size_t capacity) 
     return count;
 }
 
+int httpdns_address_is_own(const uint8_t *octets, size_t count) {
+    // Port 9 is as good as any other: connecting a datagram socket only looks up the route.
+    int probe = httpdns_datagram_connected(octets, count, 0, 9);
+    if (probe < 0) return 0;
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    httpdns_endpoint place = {.count = 0};
+    if (getsockname(probe, (struct sockaddr *)&address, &length) == 0)
+        endpoint_from(&address, &place);
+    close(probe);
+    return place.count == count && memcmp(place.octets, octets, count) == 0;
+}
+
 int httpdns_connect_outcome(int socket) {
     int error = 0;
     socklen_t length = sizeof error;

@@ -27,7 +27,7 @@ extension CaptureRecord {
         hop.receivedOctets = record.octetsDown
         self.init(
             record.kind == .tunnel ? .tunnel : .blocked, hop,
-            startedAt: CaptureTime(record.startedAt), initiator: Initiator("proxy"))
+            startedAt: record.startedAt, initiator: Initiator("proxy"))
         totalMilliseconds = record.totalMilliseconds
         if let reason = record.reason {
             failure = Failure(label: reason, message: record.message ?? "")

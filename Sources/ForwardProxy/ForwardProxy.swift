@@ -49,7 +49,7 @@ public final class ForwardProxy: Sendable {
         rules.token = configuration.token.map { ProxyToken($0) }
         rules.unprovenPorts = configuration.unprovenPorts
         rules.allowsLocalTargets = configuration.allowsLocalTargets
-        rules.own = endpoint
+        rules.own = OwnPlace(endpoint)
         desk = ProxyDesk(
             poll: poll, client: httpdns.client, settings: configuration, rules: rules)
         end = ProxyEnd()
@@ -81,7 +81,10 @@ public final class ForwardProxy: Sendable {
         await end.wait()
     }
 
-    private static func check(
+    /// Whether a proxy could serve so.
+    ///
+    /// - Throws: ``ForwardProxyFault``.
+    package static func check(
         _ configuration: ForwardProxyConfiguration
     ) throws(ForwardProxyFault) {
         if let token = configuration.token {

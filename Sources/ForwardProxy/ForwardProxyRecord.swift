@@ -1,3 +1,4 @@
+public import HTTPDNSCapture
 public import HTTPDNSNames
 public import HTTPDNSTrust
 
@@ -46,7 +47,7 @@ public struct ForwardProxyRecord: Sendable, Hashable {
     /// The same to the client.
     public internal(set) var octetsDown: Int64 = 0
     /// When the request began.
-    public internal(set) var startedAt = WallTime(secondsSince1970: 0)
+    public internal(set) var startedAt = CaptureTime(microsecondsSince1970: 0)
     /// Milliseconds; nil for what did not happen.
     public internal(set) var resolveMilliseconds: Double?
     public internal(set) var proveMilliseconds: Double?

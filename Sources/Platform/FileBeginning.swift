@@ -1,6 +1,15 @@
 internal import CHTTPDNSSystem
 
 extension SmallFile {
+    /// Whether it is a pipe that this process was given, which can be read once only.
+    package static func isStream(_ path: String) -> Bool {
+        let file = httpdns_file_open_whole(path)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var facts = httpdns_file()
+        return httpdns_file_facts(nil, file, &facts) == 0 && facts.is_plain != 1
+    }
+
     /// The first octets of a regular file; fewer where it is shorter. Never waits for one who
     /// writes to a named pipe, and never reads a device.
     ///

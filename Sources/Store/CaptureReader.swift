@@ -17,7 +17,7 @@ package enum CaptureReadFault: Error, Sendable, Hashable {
 /// Reads a capture's file, and never writes to it, also while another process does. One thread's
 /// own.
 package final class CaptureReader {
-    private let database: Database
+    private var database: ReadDatabase
 
     /// Opens the file.
     ///
@@ -25,7 +25,7 @@ package final class CaptureReader {
     package init(_ path: String) throws(CaptureReadFault) {
         try CaptureReader.check(path)
         do throws(DatabaseFault) {
-            database = try CaptureReader.open(path)
+            database = try ReadDatabase(path, CaptureReader.checkState)
         } catch {
             throw CaptureReader.fault(error)
         }
@@ -33,9 +33,7 @@ package final class CaptureReader {
 
     /// Records and octets, by the file's own sums.
     package func contents() throws(CaptureReadFault) -> CaptureContents {
-        do throws(DatabaseFault) {
-            return try CaptureTable.contents(of: database)
-        } catch { throw CaptureReader.fault(error) }
+        try settled(CaptureTable.contents)
     }
 
     /// Gives the rows of a selection in order, oldest first.
@@ -49,39 +47,79 @@ package final class CaptureReader {
         _ take: (CaptureRow) -> Bool
     ) throws(CaptureReadFault) {
         do throws(DatabaseFault) {
-            let statement = try statement(selection, withDetail: withDetail)
-            while try statement.step() {
-                guard take(try CaptureReader.row(statement, withDetail: withDetail)) else { return }
+            var rest = selection
+            while try !give(&rest, withDetail: withDetail, take) {
+                try database.reopen(CaptureReader.checkState)
             }
         } catch { throw CaptureReader.fault(error) }
     }
 
+    /// False when the file has changed meanwhile; then `rest` is what was not given yet.
+    private func give(
+        _ rest: inout CaptureSelection, withDetail: Bool, _ take: (CaptureRow) -> Bool
+    ) throws(DatabaseFault) -> Bool {
+        do throws(DatabaseFault) {
+            let statement = try statement(rest, withDetail: withDetail)
+            while try statement.step() {
+                let row = try CaptureReader.row(statement, withDetail: withDetail)
+                guard database.isSound else { return false }
+                guard take(row) else { return true }
+                rest.after = row.number
+                if let last = rest.last { rest.last = last - 1 }
+            }
+            return database.isSound
+        } catch {
+            guard database.isSound else { return false }
+            throw error
+        }
+    }
+
     /// The row of a number; nil when there is none.
     package func row(_ number: Int64) throws(CaptureReadFault) -> CaptureRow? {
-        do throws(DatabaseFault) {
+        try settled { database throws(DatabaseFault) in
             let statement = try database.prepare(
                 "SELECT \(CaptureReader.columns), detail, sent, received FROM exchange "
                     + "WHERE id = ?1")
             try statement.bind(1, number)
             return try statement.step() ? try CaptureReader.row(statement, withDetail: true) : nil
-        } catch { throw CaptureReader.fault(error) }
+        }
     }
 
     /// Gives the pieces of a body in order.
     package func pieces(
         of stream: Int64, side: Int64, _ take: ([UInt8]) -> Bool
     ) throws(CaptureReadFault) {
-        do throws(DatabaseFault) {
+        // Each by itself: what was given stays given.
+        var number: Int64 = -1
+        while let piece = try piece(of: stream, side: side, after: number) {
+            guard take(piece.octets) else { return }
+            number = piece.number
+        }
+    }
+
+    private func piece(
+        of stream: Int64, side: Int64, after number: Int64
+    ) throws(CaptureReadFault) -> (number: Int64, octets: [UInt8])? {
+        try settled { database throws(DatabaseFault) in
             let statement = try database.prepare(
-                "SELECT octets FROM piece WHERE stream = ?1 AND side = ?2 ORDER BY number")
+                "SELECT octets, number FROM piece WHERE stream = ?1 AND side = ?2 AND number > ?3 "
+                    + "ORDER BY number LIMIT 1")
             try statement.bind(1, stream)
             try statement.bind(2, side)
-            while try statement.step() {
-                guard let octets = statement.octets(0, atMost: CaptureReader.largestOctets) else {
-                    throw .damaged("a piece of a body of another form")
-                }
-                guard take(octets) else { return }
-            }
+            try statement.bind(3, number)
+            guard try statement.step() else { return nil }
+            guard let octets = statement.octets(0, atMost: CaptureReader.largestOctets),
+                let next = statement.number(1), next > number
+            else { throw .damaged("a piece of a body of another form") }
+            return (next, octets)
+        }
+    }
+
+    private func settled<Result>(
+        _ body: (Database) throws(DatabaseFault) -> Result
+    ) throws(CaptureReadFault) -> Result {
+        do throws(DatabaseFault) {
+            return try database.settled(CaptureReader.checkState, body)
         } catch { throw CaptureReader.fault(error) }
     }
 }
@@ -101,29 +139,11 @@ extension CaptureReader {
         }
     }
 
-    /// With the log of who writes it; without, where the place beside it cannot be written.
-    private static func open(_ path: String) throws(DatabaseFault) -> Database {
-        do throws(DatabaseFault) {
-            return try opened(path, isStill: false)
-        } catch {
-            guard case .unusable = error, PrivateFile.identity(path + "-wal") == nil else {
-                throw error
-            }
-            return try opened(path, isStill: true)
-        }
-    }
-
-    private static func opened(
-        _ path: String, isStill: Bool
-    ) throws(DatabaseFault) -> Database {
-        let database = try Database(reading: path, isStill: isStill)
-        try database.run(
-            "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON")
+    private static func checkState(_ database: Database) throws(DatabaseFault) {
         let state = try database.snapshot { () throws(DatabaseFault) in
             try CaptureTable.state(of: database)
         }
         guard state == .current else { throw .foreign("it holds no capture") }
-        return database
     }
 
     private static func fault(_ fault: DatabaseFault) -> CaptureReadFault {
@@ -157,6 +177,7 @@ extension CaptureReader {
         if selection.since != nil { conditions.append("started >= ?6") }
         if selection.until != nil { conditions.append("started < ?7") }
         if selection.kind != nil { conditions.append("kind = ?8") }
+        if selection.after != nil { conditions.append("id > ?10") }
         let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         let what = CaptureReader.columns + (withDetail ? ", detail, sent, received" : "")
         var sql = "SELECT \(what) FROM exchange\(condition) ORDER BY id"
@@ -189,7 +210,8 @@ extension CaptureReader {
         if let since = selection.since { try statement.bind(6, since) }
         if let until = selection.until { try statement.bind(7, until) }
         if let kind = selection.kind { try statement.bind(text: 8, kind) }
-        if let last = selection.last { try statement.bind(9, last) }
+        if let last = selection.last { try statement.bind(9, max(0, last)) }
+        if let after = selection.after { try statement.bind(10, after) }
     }
 
     private static func row(

@@ -65,6 +65,8 @@ package struct CaptureSelection: Sendable, Hashable {
     package var kind: String?
     /// The last so many; nil: all.
     package var last: Int64?
+    /// Only numbers above it.
+    package var after: Int64?
 
     package init() {}
 }

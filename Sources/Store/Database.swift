@@ -24,13 +24,32 @@ final class Database {
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX)
     }
 
+    /// How a file is read that is never written to.
+    enum Reading {
+        /// With the log and the index of it that its writer keeps beside it.
+        case shared
+        /// Nobody writes it meanwhile, and it has no log: nothing beside it is looked at or made.
+        case still
+        /// It has a log, and nobody writes it: the index of it is made in memory.
+        case alone
+    }
+
     /// Opens a file that is there already, and never writes to it.
-    ///
-    /// - Parameter isStill: nobody writes it meanwhile: then not even a lock beside it is needed.
-    convenience init(reading path: String, isStill: Bool) throws(DatabaseFault) {
-        let name = "file:" + Database.uriPath(path) + (isStill ? "?immutable=1" : "")
+    convenience init(reading path: String, _ reading: Reading) throws(DatabaseFault) {
+        let options =
+            switch reading {
+            case .shared: ""
+            case .still: "?immutable=1"
+            // Source: sqlite.org/wal.html §8, "Use of WAL Without Shared-Memory": in exclusive mode no
+            // index is shared; without locks, as a file that is only read cannot be locked so.
+            case .alone: "?vfs=unix-none"
+            }
         try self.init(
-            name: name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX)
+            name: "file:" + Database.uriPath(path) + options,
+            SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX)
+        guard case .alone = reading else { return }
+        abandon()
+        try run("PRAGMA locking_mode = EXCLUSIVE")
     }
 
     private init(name: String, _ flags: Int32) throws(DatabaseFault) {

@@ -22,6 +22,12 @@ package struct Command: Sendable {
     /// Whether Ctrl-C cancels the task that runs it with these words, so that it can tell what it has;
     /// else the process ends at once.
     package private(set) var tellsWhenInterrupted: @Sendable ([String]) -> Bool = { _ in false }
+    /// How many descriptors it needs beyond those that are open when it begins.
+    ///
+    /// Because: the event loops of the runtime, the resolver and the transport take about twelve, and
+    /// two connections with their files are to fit beside them. Without any of these the runtime
+    /// itself gives up, by a trap.
+    package private(set) var descriptors: Int32 = 32
     /// Verbs that have help of their own.
     package private(set) var verbs: [CommandVerb] = []
     package let run: Action
@@ -57,6 +63,13 @@ package struct Command: Sendable {
         command.tellsWhenInterrupted = { words in
             verbs?.contains { words.starts(with: $0) } ?? true
         }
+        return command
+    }
+
+    /// The same for one that opens no connection: its file, and what the runtime needs.
+    package func readingFilesOnly() -> Command {
+        var command = self
+        command.descriptors = 8
         return command
     }
 

@@ -52,8 +52,9 @@ func shown(message: String) -> String { CaptureRedaction().shown(text: message) 
 
 /// A URL, or what was meant as one, without the name and password that it may hold.
 package func withoutUserinfo(_ text: String) -> String {
-    guard let slashes = text.firstRange(of: "//") else { return text }
-    let authority = text[slashes.upperBound...].prefix { !"/?#".contains($0) }
+    // `user:password@host`, without a scheme, is meant as one, too.
+    let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
+    let authority = text[start...].prefix { !"/?#".contains($0) }
     guard let at = authority.lastIndex(of: "@") else { return text }
     return text[..<authority.startIndex] + "…" + text[at...]
 }

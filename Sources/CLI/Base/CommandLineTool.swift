@@ -23,18 +23,39 @@ package enum CommandLineTool {
         }
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let code = answered(arguments, .process) { _exit(code.rawValue) }
+        let command = arguments.first.flatMap(Command.named)
+        if let command, let fault = shortage(for: command) {
+            report(fault, of: command, arguments.dropFirst(), .process)
+            _exit(fault.code.rawValue)
+        }
         let codes = ConditionLocked<[Int32]>([])
         let work = Task.detached {
             let code = await run(arguments: arguments, console: .process)
             codes.withLockSignalling { $0 = [code] }
         }
-        if let command = arguments.first.flatMap(Command.named) {
+        if let command {
             let words = ParsedArguments.words(in: arguments.dropFirst(), rules: command.allOptions)
             if command.tellsWhenInterrupted(words) { Interruption.cancels(work) }
         }
         let ended = codes.waitAndTake({ codes, _ in codes }, until: { _ in nil })
         _exit(ended.first ?? ExitCode.usage.rawValue)
     }
+
+    /// Told before the runtime's threads begin: where they find no descriptor, they end the process.
+    private static func shortage(for command: Command) -> CommandFault? {
+        let wanted = command.descriptors
+        guard httpdns_descriptors_left(wanted) < wanted else { return nil }
+        // The limit may be a soft one.
+        httpdns_descriptor_limit_raise(raisedDescriptors)
+        let left = httpdns_descriptors_left(wanted)
+        guard left < wanted else { return nil }
+        return .usage(
+            "only \(left) descriptors are left to this process, and it needs \(wanted): raise the limit "
+                + "(ulimit -n 1024)")
+    }
+
+    /// Because: what most systems give a process.
+    private static let raisedDescriptors: UInt64 = 1_024
 
     /// Runs the tool; `arguments` are without the program's name.
     package static func run(arguments: [String], console: Console) async -> Int32 {

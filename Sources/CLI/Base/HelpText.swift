@@ -25,6 +25,8 @@ package enum HelpText {
 
             Every command takes --help (with examples), --color auto|always|never and --version.
 
+            \(DashRule.words)
+
             \(exitCodes)
 
             """

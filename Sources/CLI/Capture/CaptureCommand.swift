@@ -24,7 +24,7 @@ extension OptionRule {
     static let captureCheck = OptionRule(
         "check", "with har: only say what breaks the format of a HAR file")
     static let captureOutput = OptionRule(
-        "output", letter: "o", value: "FILE", "write it there instead of to standard output")
+        "output", letter: "o", value: "FILE", "write it there; - is standard output, as without it")
 }
 
 extension Command {
@@ -55,6 +55,7 @@ extension Command {
         default: return try CaptureExport(reading, arguments, console, form: nil).run()
         }
     }.failing(CaptureDocument.failure).explaining(CaptureHelp.verbs)
+        .readingFilesOnly()
 
     private static let details = """
         \(CaptureHelp.file)
@@ -103,5 +104,27 @@ enum CaptureVerbs {
             throw .usage(
                 "unexpected \(quoted(arguments.words[most])); one file is read at a time")
         }
+        if arguments.words.count == 3 {
+            try refuse(
+                CaptureHelp.filters, of: arguments,
+                because:
+                    "chooses among the records, and \(quoted(arguments.words[2])) is one of them")
+        }
+        if arguments.has(.captureCheck) {
+            try refuse(
+                CaptureHelp.filters + [.captureOutput], of: arguments,
+                because: "has no meaning with --check, which judges the whole file and writes none")
+        }
+        if arguments.has(.captureBody), arguments.has(.json) {
+            throw .usage(
+                "--body writes the octets as they are, and --json an object; without --body the object "
+                    + "has the bodies")
+        }
+    }
+
+    private static func refuse(
+        _ rules: [OptionRule], of arguments: ParsedArguments, because reason: String
+    ) throws(CommandFault) {
+        for rule in rules where arguments.has(rule) { throw .usage("--\(rule.name) \(reason)") }
     }
 }

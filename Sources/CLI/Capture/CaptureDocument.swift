@@ -73,7 +73,7 @@ enum CaptureDocument {
         ("missing", "there is no such file", .usage),
         ("unreadable", "the system does not let it be read, or it is no file", .usage),
         ("foreign", "it is no capture and no HAR file", .usage),
-        ("malformed", "a HAR file that is no JSON", .usage),
+        ("malformed", "a HAR file that is no JSON, or has an entry at an impossible time", .usage),
         ("newer", "a capture of a newer version", .usage),
         ("damaged", "a capture that is not as it was written", .usage),
         ("too_large", "a HAR file of more than 256 MiB", .usage),

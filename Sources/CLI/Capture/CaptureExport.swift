@@ -42,7 +42,8 @@ struct CaptureExport {
             _ = try write { console.output.write(octets: $0) }
             return .succeeded
         }
-        guard PrivateFile.identity(output) != PrivateFile.identity(reading.path) else {
+        guard output.isEmpty || PrivateFile.identity(output) != PrivateFile.identity(reading.path)
+        else {
             throw .usage("--output \(quoted(output)) is the file that is read")
         }
         let file: NewFile
@@ -87,9 +88,7 @@ struct CaptureExport {
             })
         if let fault { throw fault }
         put(writer.end())
-        if written.damaged > 0 {
-            console.note("\(written.damaged) records of \(reading.path) are damaged, and left out")
-        }
+        reading.noteLosses(Int(clamping: written.damaged), console)
         return written
     }
 

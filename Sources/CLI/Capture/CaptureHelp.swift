@@ -26,8 +26,9 @@ enum CaptureHelp {
 
     static let file = """
         FILE is a capture (fetch --capture, proxy --capture, or a program that has one) or a HAR file of
-        whatever program, of at most \(HARReader.maximumOctets >> 20) MiB. It is only read, also while
-        it is written. What was taken out when it was recorded (passwords, cookies, tokens) is not in it.
+        whatever program, of at most \(HARReader.maximumOctets >> 20) MiB; - is a HAR file on standard
+        input. It is only read, also while it is written, and nothing is left beside it. What was taken
+        out when it was recorded (passwords, cookies, tokens) is not in it.
         """
 
     static let endings = """
@@ -51,6 +52,7 @@ enum CaptureHelp {
         Without a number one line a request: number, time (UTC), method, status, URL, how long it took,
         octets up and down on the wire, who gave the address. With a number everything about that one.
         --body writes a body as it was kept: to a file or a program, for a terminal obeys what is in it.
+        Filters choose among the records: with a number they are a mistake.
 
         \(file)
 
@@ -68,12 +70,14 @@ enum CaptureHelp {
 
     private static let har = """
         Each hop of a chain of redirects is an entry. What HAR has no members for stands in _httpdns.
-        --check asks of a HAR file what its schema and the text of HAR 1.2 ask, and names what breaks it.
+        --check asks of a HAR file what its schema and the text of HAR 1.2 ask, and names what breaks it:
+        the whole file, so it goes with no filter.
 
         \(file)
 
-        Without --output the HAR file is written to standard output. With --output and --json one object
-        says what was written; with --check, what was found.
+        Without --output, or with --output -, the HAR file is written to standard output: that is JSON,
+        with --json or without. With --output FILE and --json one object says what was written; with
+        --check, what was found.
 
         Examples:
           httpdns capture har traffic.sqlite -o traffic.har
@@ -85,7 +89,8 @@ enum CaptureHelp {
     private static let stats = """
         Requests, failures (no answer, or a status of 400 and more), octets up and down on the wire, how
         long answers took (median, 90 and 99 of a hundred), and how often a cache had the address or the
-        answer: in all, by host, by resolver and by day (UTC).
+        answer: in all, by host, by resolver and by day (UTC). What nobody was asked for (a stub, a
+        refusal) counts under the resolver "-", which is null with --json.
 
         \(file)
 
@@ -104,8 +109,8 @@ enum CaptureHelp {
 
         \(file)
 
-        Without --output it goes to standard output. --json needs --output: one object then says what was
-        written.
+        Without --output, or with --output -, it goes to standard output. --json needs --output FILE: one
+        object then says what was written.
 
         Examples:
           httpdns capture export traffic.sqlite --html -o traffic.html

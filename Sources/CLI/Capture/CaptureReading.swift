@@ -19,8 +19,13 @@ struct CaptureReading {
     ) throws(CommandFault) {
         self.path = path
         filter = try CaptureReading.filter(arguments)
+        let isJudged = arguments.has(.captureCheck)
+        if path == "-" || SmallFile.isStream(path) {
+            source = .har(try CaptureReading.har(from: path, isJudged: isJudged, console))
+            return
+        }
         if CaptureReading.isJSON(path) {
-            source = .har(try CaptureReading.har(path, console))
+            source = .har(try CaptureReading.har(path, isJudged: isJudged, console))
             return
         }
         do throws(CaptureFileFault) { source = .file(try CaptureFile(path)) } catch {
@@ -30,13 +35,58 @@ struct CaptureReading {
 
     /// A large one takes its time, and says so on a terminal.
     private static func har(
-        _ path: String, _ console: Console
+        _ path: String, isJudged: Bool, _ console: Console
     ) throws(CommandFault) -> HARReader {
         var progress = ReadingProgress(console, of: path)
         defer { progress.clear() }
         do throws(HARFault) {
-            return try HARReader(file: path) { progress.show($0) }
+            return try HARReader(file: path, isJudged: isJudged) { progress.show($0) }
         } catch { throw CommandFault(error) }
+    }
+
+    /// Of what is read once, from its beginning to its end.
+    private static func har(
+        from path: String, isJudged: Bool, _ console: Console
+    ) throws(CommandFault) -> HARReader {
+        let name = path == "-" ? "standard input" : path
+        let octets: [UInt8]
+        if path == "-" {
+            do throws(CommandFault) {
+                octets = try FileOctets.read(path, atMost: HARReader.maximumOctets)
+            } catch { throw CommandFault(error.message, code: error.code, label: "unreadable") }
+        } else {
+            do throws(SmallFile.Fault) {
+                octets = try SmallFile.whole(path, most: HARReader.maximumOctets)
+            } catch {
+                throw CommandFault("\(path): \(error)", code: .usage, label: "unreadable")
+            }
+        }
+        guard !octets.starts(with: "SQLite format 3".utf8) else {
+            throw CommandFault(
+                "\(name) is a database: a capture is read from a file, HAR from anywhere",
+                code: .usage, label: "unreadable")
+        }
+        var progress = ReadingProgress(console, of: name)
+        defer { progress.clear() }
+        do throws(HARFault) {
+            return try HARReader(octets, of: name, isJudged: isJudged) { progress.show($0) }
+        } catch { throw CommandFault(error) }
+    }
+
+    /// Says which records are not among those that are read, and why.
+    func noteLosses(_ damaged: Int, _ console: Console) {
+        if damaged > 0 { console.note("\(damaged) records of \(path) are damaged, and left out") }
+        switch source {
+        case .file(let file):
+            let dropped = (try? file.contents().dropped) ?? 0
+            guard dropped > 0 else { return }
+            console.note("\(dropped) records were lost before they came into \(path)")
+        case .har(let reader):
+            guard !reader.faults.isEmpty else { return }
+            console.note(
+                "\(path) breaks the format in \(reader.faults.count) places, and was read as "
+                    + "far as it goes; capture har \(path) --check names them")
+        }
     }
 
     /// Gives the records that are wanted, oldest first; how many were damaged.

@@ -125,7 +125,8 @@ extension CaptureRendering {
             lines.append(row("connected to", facts.joined(separator: ", ")))
         }
         if let peer = hop.peer {
-            lines.append(row("proved", "\(peer.matchedName), \(peer.subject)"))
+            let subject = peer.subject.isEmpty ? "no subject" : peer.subject
+            lines.append(row("proved", "\(peer.matchedName), \(subject)"))
             lines.append(row("issued by", "\(peer.issuer), until \(peer.notAfter)"))
             lines.append(row("pins", peer.pinning + (peer.pin.map { " " + $0 } ?? "")))
         }

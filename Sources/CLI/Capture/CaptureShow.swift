@@ -62,26 +62,8 @@ struct CaptureShow {
             console.output.write(table.lines(console.outputPaint).map { $0 + "\n" }.joined())
         }
         if count == 0 { console.note("no record of \(reading.path) fits") }
-        try noteLosses(damaged)
+        reading.noteLosses(damaged, console)
         return .succeeded
-    }
-
-    /// Records that are not shown, and why.
-    private func noteLosses(_ damaged: Int) throws(CommandFault) {
-        if damaged > 0 {
-            console.note("\(damaged) records of \(reading.path) are damaged, and left out")
-        }
-        switch reading.source {
-        case .file(let file):
-            let dropped = (try? file.contents().dropped) ?? 0
-            guard dropped > 0 else { return }
-            console.note("\(dropped) records were lost before they came into \(reading.path)")
-        case .har(let reader):
-            guard !reader.faults.isEmpty else { return }
-            console.note(
-                "\(reading.path) breaks the format in \(reader.faults.count) places, and was read as "
-                    + "far as it goes; capture har \(reading.path) --check names them")
-        }
     }
 
     private static func number(_ arguments: ParsedArguments) throws(CommandFault) -> Int64? {

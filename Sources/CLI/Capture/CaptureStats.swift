@@ -23,18 +23,20 @@ struct CaptureStats {
 
     func run() throws(CommandFault) -> ExitCode {
         var sums = CaptureStatistics()
+        var damaged = 0
         if case .file(let file) = reading.source, reading.filter.last == nil {
             do throws(CaptureFileFault) { try sums.add(file, reading.filter) } catch {
                 throw CommandFault(error)
             }
         } else {
-            _ = try reading.read { record in
+            damaged = try reading.read { record in
                 sums.add(record)
                 return true
             }
         }
         var dropped: Int64 = 0
         if case .file(let file) = reading.source { dropped = (try? file.contents().dropped) ?? 0 }
+        if case .har = reading.source { reading.noteLosses(damaged, console) }
         if isJSON {
             console.print(json: json(sums, dropped))
         } else {
@@ -111,7 +113,9 @@ struct CaptureStats {
             }
             object[name] = .array(
                 groups(sums, wanted).map { name, tally in
-                    var group: JSONObject = [wanted.rawValue: .string(name)]
+                    var group: JSONObject = [
+                        wanted.rawValue: name.isEmpty ? .null : .string(name)
+                    ]
                     for member in json(tally).object?.members ?? [] {
                         group[member.name] = member.value
                     }

@@ -40,10 +40,18 @@ struct FetchCapture: Sendable {
     }
 
     /// Returns when all is written; says what was not.
-    func finish(_ console: Console) async -> ExitCode? {
+    ///
+    /// - Returns: that records were lost, for `--json`: in lines it is told already.
+    func finish(_ console: Console) async -> FetchTrouble? {
         await capture.close()
-        for trouble in troubles.all { console.note("\(trouble)") }
-        return capture.counts.droppedRecords > 0 ? .usage : nil
+        let told = troubles.all
+        for trouble in told { console.note("\(trouble)") }
+        let lost = capture.counts.droppedRecords
+        guard lost > 0 else { return nil }
+        let what = "--capture: \(lost) record\(lost == 1 ? "" : "s") could not be kept"
+        console.note(what)
+        let why = told.last.map { ": \($0)" } ?? ""
+        return FetchTrouble(label: "capture_failed", message: what + why, code: .usage)
     }
 
     private static func isEmpty(_ path: String) -> Bool {

@@ -42,20 +42,14 @@ extension Command {
             + ResolverArguments.options,
         details: details
     ) { (arguments, console) throws(CommandFault) in
+        try FetchPairs.check(arguments)
         let configuration = try ToolConfiguration.load(arguments, console)
         let arguments = configuration.applied(to: arguments, of: "fetch")
         let plan = try FetchPlan(arguments, configuration, console)
         var run = FetchRun(plan: plan, console: console)
-        let capture = try FetchCapture(arguments)
-        run.capture = capture?.capture
-        let code =
-            if let rounds = plan.rounds {
-                try await FetchRounds(run: run, rounds: rounds).run()
-            } else {
-                try await run.run()
-            }
-        guard let lost = await capture?.finish(console) else { return code }
-        return max(code, lost)
+        run.capture = try FetchCapture(arguments)
+        guard let rounds = plan.rounds else { return try await run.run() }
+        return try await FetchRounds(run: run, rounds: rounds).run()
     }.failing { words, fault in FetchRendering.json(fault, url: words.first) }
         .tellingWhenInterrupted()
 
@@ -87,9 +81,11 @@ extension Command {
             and counted, not shown. With --json there is one object a request, as it ends, with "round".
 
             --capture keeps a record of each request with its body, its passwords, cookies and tokens
-            taken out; a file that is there is gone on with. See httpdns capture --help. By the same
-            list, lines and messages show URLs without their secrets; with --json url, finalURL and the
-            like are whole, and so is what --include prints.
+            taken out; a file that is there is gone on with. See httpdns capture --help. What it could
+            not keep is exit 2, and the error of --json where the request has none; with --repeat it
+            is an object at the end whose "round" is null. By the same list, lines and messages show
+            URLs without their secrets; with --json url, finalURL and the like are whole, and so is
+            what --include prints.
 
             Without --proxy none is used, whatever the environment says. http and socks5h proxies are
             told the host's name, and resolve it themselves: the request is then not rewritten, and said

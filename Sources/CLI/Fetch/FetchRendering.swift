@@ -54,7 +54,8 @@ package enum FetchRendering {
             "bytes": 0,
             "timings": timings(nil), "attempts": [], "rules": [],
             "error": [
-                "code": .string(LookupTrouble(fault).label), "message": .string(fault.message),
+                "code": .string(fault.label ?? LookupTrouble(fault).label),
+                "message": .string(fault.message),
             ],
         ]
     }

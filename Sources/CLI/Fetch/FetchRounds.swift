@@ -50,7 +50,19 @@ struct FetchRounds {
         let took = SystemMonotonicClock().now().milliseconds(since: began)
         let lines = tally.lines(milliseconds: took, of: rounds.count)
         for line in lines { plan.isJSON ? console.note(line) : console.print(line.printable) }
-        return run.keepCookies(of: httpdns) ?? tally.code
+        guard let unkept = await run.keep(httpdns) else { return tally.code }
+        tell(unkept)
+        return max(unkept.code, tally.code)
+    }
+
+    /// What could not be written is of no one round: with `--json` an object of its own.
+    private func tell(_ unkept: FetchTrouble) {
+        guard plan.isJSON else { return }
+        let fault = CommandFault(unkept.message, code: unkept.code, label: unkept.label)
+        let json = FetchRendering.json(fault, url: plan.url.description)
+        guard var object = json.object else { return }
+        object["round"] = .null
+        console.print(json: .object(object))
     }
 
     private func add(

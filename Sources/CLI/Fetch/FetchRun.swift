@@ -1,5 +1,4 @@
 internal import HTTPDNS
-internal import HTTPDNSCapture
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSPlatform
@@ -9,7 +8,7 @@ struct FetchRun {
     let plan: FetchPlan
     let console: Console
     /// Records what happens; nil: nobody does.
-    var capture: Capture?
+    var capture: FetchCapture?
 
     /// - Throws: ``CommandFault``: what cannot even be tried.
     func run() async throws(CommandFault) -> ExitCode {
@@ -18,8 +17,9 @@ struct FetchRun {
         let outcome = await exchanged(httpdns.client, &sink)
         sink.clearProgress()
         await httpdns.offlineCache?.flush()
-        report(outcome, sink)
-        return keepCookies(of: httpdns) ?? outcome.trouble?.code ?? .succeeded
+        let unkept = await keep(httpdns)
+        report(outcome, unkept, sink)
+        return max(unkept?.code ?? .succeeded, outcome.trouble?.code ?? .succeeded)
     }
 
     /// How one request ended.
@@ -41,7 +41,7 @@ struct FetchRun {
             overrides: plan.overrides, trust: plan.trust, cache: plan.cache,
             report: { notes.add($0) },
             patience: plan.timeout ?? ExchangeLimits().resolve, console: console,
-            capture: capture
+            capture: capture?.capture
         ).httpdns()
         try await FetchCache.check(httpdns)
         notes.release()
@@ -49,15 +49,17 @@ struct FetchRun {
         return httpdns
     }
 
-    /// The code of a file that can no longer be written. It is told in a line: what came of the
-    /// request was told already, and with `--json` that was the one object.
-    func keepCookies(of httpdns: HTTPDNS) -> ExitCode? {
-        guard let path = plan.cookieFile else { return nil }
+    /// Writes what is to outlive the command; told in lines, whatever came of the request.
+    ///
+    /// - Returns: what could not be written.
+    func keep(_ httpdns: HTTPDNS) async -> FetchTrouble? {
+        let lost = await capture?.finish(console)
+        guard let path = plan.cookieFile else { return lost }
         do throws(CommandFault) { try CookieFile.write(httpdns.cookies, to: path) } catch {
             console.complain(error, of: "fetch")
-            return error.code
+            return FetchTrouble(label: "output_failed", message: error.message, code: error.code)
         }
-        return nil
+        return lost
     }
 
     private func exchanged(_ client: HTTPDNSClient, _ sink: inout BodySink) async -> Outcome {
@@ -111,7 +113,9 @@ struct FetchRun {
             .map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
-    private func report(_ outcome: Outcome, _ sink: BodySink) {
+    /// - Parameter unkept: told in lines already; the one object has room for one error, and that of
+    ///   the request is the nearer one.
+    private func report(_ outcome: Outcome, _ unkept: FetchTrouble?, _ sink: BodySink) {
         if plan.isVerbose {
             let lines = FetchRendering.timeline(
                 outcome.report, bytes: sink.bodyOctets, console.errorPaint, trust: plan.trust)
@@ -121,7 +125,7 @@ struct FetchRun {
             console.print(
                 json: FetchRendering.json(
                     url: plan.url, report: outcome.report, bytes: sink.bodyOctets,
-                    trouble: outcome.trouble, trust: plan.trust))
+                    trouble: outcome.trouble ?? unkept, trust: plan.trust))
         } else if let trouble = outcome.trouble {
             for line in trouble.message.split(separator: "\n", omittingEmptySubsequences: false) {
                 console.note(String(line))

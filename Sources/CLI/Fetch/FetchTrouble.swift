@@ -53,7 +53,11 @@ package struct FetchTrouble: Error, Sendable, Hashable {
         ("stub_failed", "a stub of --rules cannot be played", .usage),
         ("offline", "a rule turns the network off, and nothing kept may answer", .negative),
         ("unsendable", "the request cannot be sent as it is", .usage),
-        ("output_failed", "the file of -o cannot be written", .usage),
+        ("output_failed", "the file of -o or --cookie-jar cannot be written", .usage),
+        (
+            "capture_failed", "--capture could not keep a record; what came of the request stands",
+            .usage
+        ),
         ("unavailable", "this machine lacks something", .usage),
         ("unexpected", "a fault of this program", .serverFailure),
         ("cancelled", "interrupted", .interrupted),

@@ -21,7 +21,7 @@ package struct ParsedArguments: Sendable, Hashable {
             if argument == "--" {
                 words += rest
                 wordsBehindEnd = rest.count
-                return
+                break
             }
             guard argument.hasPrefix("-"), argument != "-" else {
                 words.append(argument)
@@ -29,6 +29,7 @@ package struct ParsedArguments: Sendable, Hashable {
             }
             try read(argument, &rest, rules)
         }
+        try DashRule.check(self, rules)
     }
 
     /// What is neither an option nor the value of one, of arguments that may be wrong otherwise.

@@ -18,7 +18,7 @@ extension OptionRule {
         "grace", value: "DURATION", "how long what is in flight may go on after Ctrl-C (5s)")
     static let printEnv = OptionRule(
         "print-env",
-        "print the variables that point programs at --listen, with the token, and end"
+        "print the variables that point programs of this machine at --listen, with the token, and end"
     )
 }
 
@@ -35,6 +35,7 @@ extension Command {
         ] + ResolverArguments.options,
         details: details
     ) { (arguments, console) throws(CommandFault) in
+        try ProxyPlan.checkEnvironment(arguments)
         let configuration = try ToolConfiguration.load(arguments, console)
         let arguments = configuration.applied(to: arguments, of: "proxy")
         let plan = try ProxyPlan(arguments, configuration, console)
@@ -71,6 +72,7 @@ extension Command {
         tokens of its URL.
 
         With --json there is one object a line: "event" is listening, opened (a tunnel), ended (a
-        request or a tunnel), paused or stopped.
+        request or a tunnel), paused or stopped, whose error is capture_failed where --capture could not
+        keep a record.
         """
 }

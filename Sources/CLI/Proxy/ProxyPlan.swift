@@ -56,6 +56,25 @@ package struct ProxyPlan: Sendable {
         isVerbose = arguments.has(.verbose)
     }
 
+    /// Nothing is served by `--print-env`: options that say how to serve would be ignored.
+    ///
+    /// - Throws: ``CommandFault``: the first of them.
+    static func checkEnvironment(_ arguments: ParsedArguments) throws(CommandFault) {
+        guard arguments.has(.printEnv) else { return }
+        guard !arguments.has(.json) else {
+            throw .usage("--print-env prints lines for a shell, of which --json has no form")
+        }
+        let ofServing: [OptionRule] =
+            [
+                .resolver, .resolve, .cacert, .verifyPin, .unprovenPort, .allowLocal, .grace,
+                .captureFile, .verbose,
+            ] + ResolverArguments.options
+        for rule in ofServing where arguments.has(rule) {
+            throw .usage(
+                "--\(rule.name) is for a proxy that serves, and --print-env only prints variables")
+        }
+    }
+
     private static func listen(
         _ text: String, _ settings: inout ForwardProxyConfiguration
     ) throws(CommandFault) {

@@ -1,3 +1,4 @@
+internal import HTTPDNSCapture
 internal import HTTPDNSForwardProxy
 internal import HTTPDNSJSON
 internal import HTTPDNSNames
@@ -13,12 +14,16 @@ enum ProxyRendering {
         ]
     }
 
-    static func stopped(_ counts: ForwardProxyCounts) -> JSONValue {
+    /// - Parameter lost: what a capture could not keep.
+    static func stopped(_ counts: ForwardProxyCounts, _ lost: FetchTrouble?) -> JSONValue {
         [
             "event": "stopped", "connections": .integer(Int64(clamping: counts.connections)),
             "requests": .integer(Int64(clamping: counts.requests)),
             "refusals": .integer(Int64(clamping: counts.refusals)),
             "bytesUp": .integer(counts.octetsUp), "bytesDown": .integer(counts.octetsDown),
+            "error": lost.map {
+                ["code": .string($0.label), "message": .string($0.message)]
+            } ?? .null,
         ]
     }
 
@@ -62,7 +67,7 @@ enum ProxyRendering {
                     ]
                 }),
             "bytesUp": .integer(record.octetsUp), "bytesDown": .integer(record.octetsDown),
-            "startedAt": .string(record.startedAt.iso8601),
+            "startedAt": .string(record.startedAt.description),
             "timings": [
                 "resolve": number(record.resolveMilliseconds),
                 "prove": number(record.proveMilliseconds),
@@ -77,12 +82,17 @@ enum ProxyRendering {
     ) -> JSONValue {
         [
             "name": .string(peer.matchedName),
-            "subject": .string(peer.chain.first?.subject ?? ""),
-            "issuer": .string(peer.chain.first?.issuer ?? ""),
+            "subject": text(peer.chain.first?.subject),
+            "issuer": text(peer.chain.first?.issuer),
             "notAfter": .string(peer.validUntil.iso8601),
             "pin": peer.matchedPin.map { .string($0.description) } ?? .null,
             "kept": .bool(record.isProofKept),
         ]
+    }
+
+    /// A certificate may have none, which is written as nothing.
+    private static func text(_ text: String?) -> JSONValue {
+        text.flatMap { $0.isEmpty ? nil : .string($0) } ?? .null
     }
 
     private static func number(_ milliseconds: Double?) -> JSONValue {

@@ -2,6 +2,7 @@ internal import CHTTPDNSSystem
 internal import HTTPDNS
 internal import HTTPDNSExchange
 internal import HTTPDNSForwardProxy
+internal import HTTPDNSNames
 
 /// One `proxy`: serves until it is told to end.
 struct ProxyRun {
@@ -29,8 +30,8 @@ struct ProxyRun {
         announce(proxy)
         await Interruption.awaiting(interrupted: ()) { _ in }
         await proxy.stop(grace: plan.grace)
-        _ = await plan.capture?.finish(console)
-        if plan.isJSON { console.print(json: ProxyRendering.stopped(proxy.counts)) }
+        let lost = await plan.capture?.finish(console)
+        if plan.isJSON { console.print(json: ProxyRendering.stopped(proxy.counts, lost)) }
         return .interrupted
     }
 
@@ -38,7 +39,11 @@ struct ProxyRun {
         guard let port = plan.settings.port else {
             throw .usage("--print-env needs a port: --listen 127.0.0.1:8353")
         }
-        let place = "\(plan.settings.address.uriText):\(port)"
+        do throws(ForwardProxyFault) { try ForwardProxy.check(plan.settings) } catch {
+            throw ProxyRun.fault(error)
+        }
+        // Who listens on all addresses is reached by programs of this machine on loopback.
+        let place = "\(plan.settings.address.nearby.uriText):\(port)"
         let token = plan.settings.token
         ProxyHints.environment(place, token: token).forEach(console.print)
         if token != nil, console.output.isTerminal {
@@ -48,15 +53,23 @@ struct ProxyRun {
     }
 
     private func announce(_ proxy: ForwardProxy) {
-        let place = proxy.endpoint.description
+        let place = Endpoint(
+            address: proxy.endpoint.address.nearby, port: proxy.endpoint.port
+        ).description
         if plan.isJSON {
             return console.print(
                 json: ProxyRendering.listening(place, connections: proxy.maximumConnections))
         }
         let hint = plan.tokenHint
-        console.print("httpdns proxy at http://\(place)")
+        let isEverywhere = proxy.endpoint.address.isNull
+        console.print(
+            "httpdns proxy at http://\(place)"
+                + (isEverywhere ? ", and at every other address of this machine" : ""))
         console.print("curl      curl -x http://\(place) https://example.com/")
-        console.print("shell     eval \"$(httpdns proxy --print-env --listen \(place)\(hint))\"")
+        let others = plan.settings.address.isLoopback ? "" : " --serve-other-machines"
+        console.print(
+            "shell     eval \"$(httpdns proxy --print-env --listen \(proxy.endpoint)\(others)\(hint))\""
+        )
         console.print(
             "browsers  HTTP and HTTPS proxy \(place), or the configuration http://\(place)/proxy.pac"
         )

@@ -31,13 +31,13 @@ extension Command {
         return try RulesCheck(arguments.words[1], arguments).run(arguments, console)
     }.failing { words, fault in
         RulesCheck.json(fault, file: words.dropFirst().first)
-    }
+    }.readingFilesOnly()
 
     private static let details = """
         rules check FILE
                reads the file, names what is wrong by line and member, and prints the rules as they
                are understood. With --url it says which rule decides a request, which change it, and
-               why the others do not fit. Nothing is sent.
+               why the others do not fit. Nothing is sent. FILE may be -, for standard input.
 
         Exit codes: 0 the file is sound; 2 it is not, or cannot be read.
 
@@ -61,9 +61,19 @@ enum RulesInput {
         let recordings = RuleFile.Recordings(
             read: { (path) throws(RuleFault) in try FixtureLibrary(file: path) },
             record: { (path) throws(RuleFault) in FixtureRecorder(capture: path) })
+        let text = path == "-" ? try standardInput() : nil
         do throws(RuleFileFault) {
-            return try RuleFile(path: path, recordings: recordings)
+            guard let text else { return try RuleFile(path: path, recordings: recordings) }
+            return try RuleFile(text: text, file: path, recordings: recordings)
         } catch { throw .usage(error.description) }
+    }
+
+    private static func standardInput() throws(CommandFault) -> String {
+        let octets = try FileOctets.read("-", atMost: RuleFile.maximumOctets)
+        guard let text = String(validating: octets, as: UTF8.self) else {
+            throw .usage("standard input is not UTF-8: no rules are in it")
+        }
+        return text
     }
 }
 

@@ -59,6 +59,9 @@ void httpdns_thread_set_allowance(int64_t octets);
 int httpdns_descriptor_limit(struct rlimit *_Nonnull limit);
 /// Raises the soft limit to `wanted`, or as near as the hard one lets it.
 void httpdns_descriptor_limit_raise(uint64_t wanted);
+/// How many descriptors this process can still open, counted up to `wanted`, and to 64: standard error has to
+/// be open.
+int httpdns_descriptors_left(int wanted);
 
 /// What getaddrinfo's code says. (Some codes exist only on some systems.)
 int httpdns_address_lookup_meaning(int code);

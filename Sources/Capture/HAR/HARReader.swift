@@ -22,8 +22,13 @@ public struct HARReader: Sendable {
 
     /// The same, saying how far it is.
     ///
-    /// - Parameter progress: is told the share of the file that was read, 0...1, entry by entry.
-    package init(file path: String, progress: (Double) -> Void) throws(HARFault) {
+    /// - Parameters:
+    ///   - isJudged: what is wrong is wanted, and the records are not: an entry at an impossible time
+    ///     is a fault among others.
+    ///   - progress: is told the share of the file that was read, 0...1, entry by entry.
+    package init(
+        file path: String, isJudged: Bool = false, progress: (Double) -> Void
+    ) throws(HARFault) {
         let octets: [UInt8]
         do { octets = try SmallFile.whole(path, most: HARReader.maximumOctets) } catch {
             switch error {
@@ -35,7 +40,14 @@ public struct HARReader: Sendable {
             default: throw HARFault(code: .unreadable, place: path, what: error.description)
             }
         }
-        do { try self.init(octets, progress: progress) } catch {
+        try self.init(octets, of: path, isJudged: isJudged, progress: progress)
+    }
+
+    /// The same of octets that were read from a file.
+    package init(
+        _ octets: [UInt8], of path: String, isJudged: Bool, progress: (Double) -> Void
+    ) throws(HARFault) {
+        do { try self.init(octets, isJudged: isJudged, progress: progress) } catch {
             throw HARFault(code: error.code, place: path, what: error.description)
         }
     }
@@ -43,9 +55,13 @@ public struct HARReader: Sendable {
     /// Reads the octets of a file.
     ///
     /// - Throws: ``HARFault``.
-    public init(_ octets: [UInt8]) throws(HARFault) { try self.init(octets) { _ in } }
+    public init(_ octets: [UInt8]) throws(HARFault) {
+        try self.init(octets, isJudged: false) { _ in }
+    }
 
-    private init(_ octets: [UInt8], progress: (Double) -> Void) throws(HARFault) {
+    private init(
+        _ octets: [UInt8], isJudged: Bool, progress: (Double) -> Void
+    ) throws(HARFault) {
         var entries = Entries()
         let rest: JSONValue
         do {
@@ -60,7 +76,7 @@ public struct HARReader: Sendable {
             let place = position.map { "line \($0.line), column \($0.column)" } ?? ""
             throw HARFault(code: .malformed, place: place, what: error.what)
         }
-        try self.init(rest, entries)
+        try self.init(rest, entries, isJudged: isJudged)
     }
 
     package init(_ value: JSONValue) throws(HARFault) {
@@ -72,11 +88,13 @@ public struct HARReader: Sendable {
             object["log"] = .object(log)
             rest = .object(object)
         }
-        try self.init(rest, entries)
+        try self.init(rest, entries, isJudged: false)
     }
 
     /// - Parameter value: the file without its entries.
-    private init(_ value: JSONValue, _ entries: Entries) throws(HARFault) {
+    private init(
+        _ value: JSONValue, _ entries: Entries, isJudged: Bool
+    ) throws(HARFault) {
         guard let log = value["log"], log.object != nil else {
             throw HARFault(code: .foreign, place: "", what: "no HAR: the member \"log\" is missing")
         }
@@ -84,6 +102,7 @@ public struct HARReader: Sendable {
             throw HARFault(
                 code: .foreign, place: "log", what: "no HAR: the array \"entries\" is missing")
         }
+        if let fault = entries.impossible, !isJudged { throw fault }
         creator = [log["creator"]?["name"]?.string, log["creator"]?["version"]?.string]
             .compactMap(\.self).joined(separator: " ")
         let head =
@@ -96,15 +115,21 @@ public struct HARReader: Sendable {
     private struct Entries {
         var records: [CaptureRecord] = []
         var faults: [HARSchema.Fault] = []
+        /// The first entry at a time that there is not: nobody knows where it belongs.
+        var impossible: HARFault?
         private var count = 0
 
         mutating func take(_ entry: JSONValue) {
+            let place = "log.entries[\(count)]"
             let room = HARReader.mostFaults - faults.count
             if room > 0 {
-                faults +=
+                let found =
                     HARSchema.faults(
-                        in: entry, as: "entry", at: "log.entries[\(count)]", most: room,
-                        isStrict: true) ?? []
+                        in: entry, as: "entry", at: place, most: room, isStrict: true) ?? []
+                faults += (found + HARReader.codingFaults(in: entry, at: place)).prefix(room)
+            }
+            if let text = entry["startedDateTime"]?.string, HARReader.moment(text) == nil {
+                note(impossible: text, at: place + ".startedDateTime")
             }
             count += 1
             guard let read = HAREntryReading(entry)?.record else { return }
@@ -118,6 +143,46 @@ public struct HARReader: Sendable {
                 records.append(read)
             }
         }
+
+        private mutating func note(impossible text: String, at place: String) {
+            let what = "\"\(text.prefix(100))\" is no moment that there is"
+            if impossible == nil {
+                impossible = HARFault(code: .malformed, place: place, what: what)
+            }
+            guard faults.count < HARReader.mostFaults,
+                !faults.contains(where: { $0.place == place })
+            else { return }
+            faults.append(HARSchema.Fault(place: place, what: what))
+        }
+    }
+
+    /// Bodies that are said to be in base64, and are not.
+    private static func codingFaults(
+        in entry: JSONValue, at place: String
+    ) -> [HARSchema.Fault] {
+        let bodies = [
+            ("response.content", entry["response"]?["content"], "encoding"),
+            ("request.postData", entry["request"]?["postData"], "_encoding"),
+        ]
+        return bodies.compactMap { name, body, encoding in
+            guard let body, body[encoding]?.string?.lowercased() == "base64",
+                let text = body["text"]?.string,
+                Base64.decoded(HAREntryReading.unbroken(text)) == nil
+            else { return nil }
+            return HARSchema.Fault(
+                place: "\(place).\(name).text",
+                what: "it is no base64, which \"\(encoding)\" says that it is")
+        }
+    }
+
+    /// As other programs write moments, too: an offset without a colon, or none, which is read as UTC.
+    fileprivate static func moment(_ text: String) -> CaptureTime? {
+        if let time = CaptureTime(text) { return time }
+        let octets = Array(text.utf8)
+        if octets.count > 5, [0x2B, 0x2D].contains(octets[octets.count - 5]) {
+            return CaptureTime("\(text.dropLast(2)):\(text.suffix(2))")
+        }
+        return CaptureTime("\(octets.last == 0x7A ? text.dropLast() : text[...])Z")
     }
 
     /// Larger files are refused. Because: a file is read as a whole, and takes about twice its size of
@@ -173,12 +238,13 @@ private struct HAREntryReading {
 
     var record: CaptureRecord {
         let ours = entry["_httpdns"]
-        let start = entry["startedDateTime"]?.string.flatMap { CaptureTime($0) }
+        let start = entry["startedDateTime"]?.string.flatMap(HARReader.moment)
         var record = CaptureRecord(
             .exchange, hop, startedAt: start ?? CaptureTime(microsecondsSince1970: 0),
             initiator: .init("har"))
         record.requestBody = body(request["postData"], request["bodySize"], sent: true)
         record.responseBody = body(response?["content"], response?["content"]?["size"])
+        readMediaTypes(&record)
         record.totalMilliseconds = entry["time"]?.number
         if let error = entry["_error"]?.string ?? response?["_error"]?.string, !error.isEmpty {
             record.failure = .init(label: "failed", message: error)
@@ -215,8 +281,35 @@ private struct HAREntryReading {
             return hop
         }
         hop.remote = entry["serverIPAddress"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        hop.connection = entry["connection"]?.string
         readTimings(&hop)
+        (hop.sentOctets, hop.sentHeadOctets) = HAREntryReading.sizes(request)
+        if let response {
+            (hop.receivedOctets, hop.receivedHeadOctets) = HAREntryReading.sizes(response)
+        }
         return hop
+    }
+
+    /// What a file says of bodies beside the fields.
+    private func readMediaTypes(_ record: inout CaptureRecord) {
+        let sent = request["postData"]?["mimeType"]?.string
+        if let sent, sent != record.hops.last?.requestField("content-type") {
+            record.requestBody.mediaType = sent
+        }
+        let received = response?["content"]?["mimeType"]?.string
+        if let received, received != "x-unknown",
+            received != record.hops.last?.responseField("content-type")
+        {
+            record.responseBody.mediaType = received
+        }
+    }
+
+    /// Octets of head and body, as far as they are told, and of the head where both are.
+    private static func sizes(_ message: JSONValue) -> (all: Int64, head: Int64?) {
+        let head = message["headersSize"]?.integer.flatMap { $0 >= 0 ? $0 : nil }
+        let body = message["bodySize"]?.integer.flatMap { $0 >= 0 ? $0 : nil }
+        let (sum, overflow) = (head ?? 0).addingReportingOverflow(body ?? 0)
+        return (overflow ? .max : sum, overflow || body == nil ? nil : head)
     }
 
     /// Parts of the time that are negative did not happen.
@@ -224,18 +317,22 @@ private struct HAREntryReading {
         func part(_ name: String) -> Double? {
             entry["timings"]?[name]?.number.flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
         }
+        hop.timings.blocked = part("blocked")
         hop.resolveMilliseconds = part("dns")
-        let connect = part("connect")
+        let secure = part("ssl")
+        // Some count TLS beside the connection, and not in it.
+        let connect = part("connect").map { $0 < (secure ?? 0) ? $0 + (secure ?? 0) : $0 }
         hop.isReusedConnection = connect == nil
         if let connect {
-            let secure = part("ssl")
-            hop.timings.connected = connect - min(connect, secure ?? 0)
+            hop.timings.connected = connect - (secure ?? 0)
             hop.timings.secured = secure == nil ? nil : connect
         }
-        guard hop.status != nil else { return }
-        let first = (connect ?? 0) + (part("send") ?? 0) + (part("wait") ?? 0)
-        hop.timings.firstByte = first
-        hop.timings.total = first + (part("receive") ?? 0)
+        let sent = (connect ?? 0) + (part("send") ?? 0)
+        if part("send") != nil { hop.timings.sent = sent }
+        let first = sent + (part("wait") ?? 0)
+        if hop.status != nil { hop.timings.firstByte = first }
+        let total = first + (part("receive") ?? 0)
+        if hop.status != nil || total > 0 { hop.timings.total = total }
     }
 
     /// `HTTP/1.1`, `http/2.0`, `h2`, `HTTP/3`.
@@ -283,8 +380,9 @@ private struct HAREntryReading {
 
     /// Without the blanks and line ends that some write into base64.
     static func unbroken(_ text: String) -> String {
+        let blanks: Set<UInt8> = [0x09, 0x0A, 0x0D, 0x20]
         guard text.utf8.contains(where: { $0 <= 0x20 }) else { return text }
-        return String(decoding: text.utf8.filter { $0 > 0x20 }, as: UTF8.self)
+        return String(decoding: text.utf8.filter { !blanks.contains($0) }, as: UTF8.self)
     }
 
     /// Names and values as a form would send them.

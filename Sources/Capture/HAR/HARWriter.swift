@@ -80,35 +80,51 @@ struct HAREntry {
     private var isFirst: Bool { place == 0 }
     private var isLast: Bool { place == record.hops.count - 1 }
 
-    /// The parts of the time that are known, in the order in which they follow each other.
-    private var phases:
-        (dns: Double?, connect: Double?, ssl: Double?, wait: Double, receive: Double)
-    {
-        let timings = hop.timings
-        let ready = timings.secured ?? timings.connected
+    /// The parts of the time, in the order in which they follow each other; nil for what did not happen
+    /// or is not known. `ssl` is a part of `connect`.
+    private struct Phases {
+        var blocked: Double?
+        var dns: Double?
+        var connect: Double?
         var ssl: Double?
-        if let secured = timings.secured, let connected = timings.connected {
-            ssl = max(0, secured - connected)
+        var send: Double
+        var wait: Double
+        var receive: Double
+
+        init(_ hop: CaptureRecord.Hop) {
+            let timings = hop.timings
+            let ready = timings.secured ?? timings.connected
+            if let secured = timings.secured, let connected = timings.connected {
+                ssl = max(0, secured - connected)
+            }
+            blocked = timings.blocked
+            dns = hop.resolveMilliseconds
+            connect = hop.isReusedConnection ? nil : ready
+            let start = connect ?? 0
+            let end = timings.total ?? timings.firstByte ?? timings.sent ?? ready ?? 0
+            let first = timings.firstByte ?? end
+            let sent = timings.sent ?? start
+            send = max(0, sent - start)
+            wait = max(0, first - max(sent, start))
+            receive = max(0, end - first)
         }
-        let end = timings.total ?? timings.firstByte ?? ready ?? 0
-        let first = timings.firstByte ?? end
-        return (
-            hop.resolveMilliseconds, hop.isReusedConnection ? nil : ready, ssl,
-            max(0, first - (hop.isReusedConnection ? 0 : ready ?? 0)), max(0, end - first)
-        )
+
+        /// As HAR has it.
+        var sum: Double {
+            (blocked ?? 0) + (dns ?? 0) + (connect ?? 0) + send + wait + receive
+        }
     }
 
     /// As HAR has it: the sum of the parts. Where no part is known, what the whole record took.
     var milliseconds: Double {
-        let phases = phases
-        let sum = (phases.dns ?? 0) + (phases.connect ?? 0) + phases.wait + phases.receive
+        let sum = Phases(hop).sum
         return sum > 0 || !isLast ? sum : max(0, record.totalMilliseconds ?? 0)
     }
 
     var octets: [UInt8] {
         var writer = DetailWriter()
         writer.object { writer in
-            writer.put("startedDateTime", startedAt.description)
+            writer.put("startedDateTime", startedAt.ofFourDigits.exact)
             writer.number(milliseconds, "time")
             writer.object("request") { write(request: &$0) }
             writer.object("response") { write(response: &$0) }
@@ -117,6 +133,7 @@ struct HAREntry {
             if let address = HAREntry.address(hop.remote) {
                 writer.put("serverIPAddress", address)
             }
+            writer.put("connection", hop.connection)
             if let failure = record.failure, isLast { writer.put("_error", failure.message) }
             writer.object("_httpdns") { write(ours: &$0) }
         }
@@ -124,12 +141,12 @@ struct HAREntry {
     }
 
     private func write(timings writer: inout DetailWriter) {
-        let phases = phases
-        writer.number(-1, "blocked")
+        let phases = Phases(hop)
+        writer.number(phases.blocked ?? -1, "blocked")
         writer.number(phases.dns ?? -1, "dns")
         writer.number(phases.connect ?? -1, "connect")
         writer.number(phases.ssl ?? -1, "ssl")
-        writer.number(0, "send")
+        writer.number(phases.send, "send")
         writer.number(phases.wait, "wait")
         writer.number(phases.receive, "receive")
     }
@@ -139,7 +156,7 @@ struct HAREntry {
         writer.put("hop", Int64(place))
         writer.put("hops", Int64(record.hops.count))
         writer.put("kind", record.kind.rawValue)
-        writer.put("started", record.startedAt.description)
+        writer.put("started", record.startedAt.ofFourDigits.exact)
         writer.put(milliseconds: record.totalMilliseconds, "milliseconds")
         RecordForm.writeSummary(record, &writer)
         RecordForm.writeConnection(hop, &writer)
@@ -149,7 +166,10 @@ struct HAREntry {
 
     /// Without its port, and IPv6 without brackets.
     private static func address(_ remote: String?) -> String? {
-        guard let remote, let colon = remote.lastIndex(of: ":") else { return nil }
+        guard let remote else { return nil }
+        // Other programs name no port.
+        if let address = try? IPAddress(remote) { return address.description }
+        guard let colon = remote.lastIndex(of: ":") else { return nil }
         let host = remote[..<colon].drop { $0 == "[" }.prefix { $0 != "]" }
         return (try? IPAddress(String(host))).map(\.description)
     }
@@ -174,7 +194,7 @@ extension HAREntry {
         }
         let hasBody = carriesBody
         if hasBody { writer.object("postData") { write(postData: &$0) } }
-        writer.put("headersSize", Int64(-1))
+        writer.put("headersSize", hop.sentHeadOctets ?? -1)
         writer.put("bodySize", hasBody ? record.requestBody.totalOctets : 0)
     }
 
@@ -184,7 +204,9 @@ extension HAREntry {
     }
 
     private func write(postData writer: inout DetailWriter) {
-        let type = hop.requestField("content-type") ?? "application/octet-stream"
+        let type =
+            record.requestBody.mediaType ?? hop.requestField("content-type")
+            ?? "application/octet-stream"
         writer.put("mimeType", type)
         if type.lowercased().hasPrefix("application/x-www-form-urlencoded"),
             let text = String(validating: request, as: UTF8.self)
@@ -221,13 +243,15 @@ extension HAREntry {
         HAREntry.write(hop.responseFields, "headers", &writer)
         writer.object("content") { write(content: &$0) }
         writer.put("redirectURL", hop.responseField("location") ?? "")
-        writer.put("headersSize", Int64(-1))
-        writer.put("bodySize", Int64(-1))
+        writer.put("headersSize", hop.receivedHeadOctets ?? -1)
+        writer.put(
+            "bodySize", hop.receivedHeadOctets.map { max(0, hop.receivedOctets &- $0) } ?? -1)
     }
 
     private func write(content writer: inout DetailWriter) {
         writer.put("size", isLast ? record.responseBody.totalOctets : 0)
-        writer.put("mimeType", hop.responseField("content-type") ?? "x-unknown")
+        let told = isLast ? record.responseBody.mediaType : nil
+        writer.put("mimeType", told ?? hop.responseField("content-type") ?? "x-unknown")
         guard isLast, record.responseBody.totalOctets > 0 else { return }
         HAREntry.write(body: response, encodingName: "encoding", &writer)
         if let omission = record.responseBody.omission {

@@ -10,6 +10,9 @@ extension CaptureRecord {
         public var keptOctets: Int64 = 0
         /// Why not all of it was kept; nil when it was.
         public var omission: Omission?
+        /// Its media type by the word of a file of another program, where that is not what the field
+        /// `Content-Type` says; nil: what the field says.
+        public var mediaType: String?
 
         public init() {}
 

@@ -1,8 +1,8 @@
 internal import HTTPDNSNames
 internal import HTTPDNSStore
 
-/// A capture's file, for reading: nothing in it is ever changed, also while a ``Capture`` writes
-/// it.
+/// A capture's file, for reading: nothing in it is ever changed and nothing is left beside it, also
+/// while a ``Capture`` writes it.
 ///
 /// One thread's own.
 public final class CaptureFile {

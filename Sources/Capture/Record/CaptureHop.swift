@@ -41,6 +41,12 @@ extension CaptureRecord {
         public var sentOctets: Int64 = 0
         /// Octets on the wire: heads and body.
         public var receivedOctets: Int64 = 0
+        /// How many of ``sentOctets`` were the head's; nil where nobody says.
+        public var sentHeadOctets: Int64?
+        /// How many of ``receivedOctets`` were the head's; nil where nobody says.
+        public var receivedHeadOctets: Int64?
+        /// What another program calls the connection; nil in what this library records.
+        public var connection: String?
 
         public init(method: String = "GET", url: String, requestFields: [Field] = []) {
             self.method = method
@@ -133,10 +139,14 @@ extension CaptureRecord {
     /// Milliseconds from the start of a hop's transfer, after its resolution; nil for what did not
     /// happen.
     public struct Timings: Sendable, Hashable {
+        /// How long it waited before that start, as other programs say it.
+        public var blocked: Double?
         /// TCP is connected.
         public var connected: Double?
         /// TLS is done, and the peer has proved itself.
         public var secured: Double?
+        /// The request has gone out, as other programs say it.
+        public var sent: Double?
         /// The first octet of the answer.
         public var firstByte: Double?
         /// The last octet, or when it broke off.

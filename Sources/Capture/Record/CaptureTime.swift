@@ -56,6 +56,21 @@ public struct CaptureTime: Sendable, Hashable, Comparable, CustomStringConvertib
         return "\(day)T\(two(hours)):\(two(minutes)):\(two(seconds)).\(fraction)Z"
     }
 
+    /// The nearest moment whose year has four digits. Source: RFC 3339 §5.6.
+    package var ofFourDigits: CaptureTime {
+        let (first, last): (Int64, Int64) = (-62_167_219_200_000_000, 253_402_300_799_999_999)
+        return CaptureTime(microsecondsSince1970: min(max(first, microsecondsSince1970), last))
+    }
+
+    /// The same with as many digits as it takes: of microseconds, where there are any.
+    package var exact: String {
+        let (_, rest) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000)
+        let left = rest < 0 ? rest + 1_000 : rest
+        guard left > 0 else { return description }
+        let digits = left < 10 ? "00\(left)" : left < 100 ? "0\(left)" : "\(left)"
+        return "\(description.dropLast())\(digits)Z"
+    }
+
     public static func < (lhs: CaptureTime, rhs: CaptureTime) -> Bool {
         lhs.microsecondsSince1970 < rhs.microsecondsSince1970
     }

@@ -66,7 +66,7 @@ enum RecordForm {
 
     /// There is something to be said of it.
     static func isWritten(_ body: CaptureRecord.Body) -> Bool {
-        body.totalOctets > 0 || body.omission != nil
+        body.totalOctets > 0 || body.omission != nil || body.mediaType != nil
     }
 
     static func write(
@@ -77,6 +77,7 @@ enum RecordForm {
             writer.put("octets", body.totalOctets)
             writer.put("kept", body.keptOctets)
             writer.put("omission", body.omission?.rawValue)
+            writer.put("mediaType", body.mediaType)
         }
     }
 
@@ -104,8 +105,10 @@ enum RecordForm {
         writer.put("tls", hop.tlsVersion)
         if let peer = hop.peer { writer.object("peer") { write(peer, &$0) } }
         writer.object("timings") { writer in
+            writer.put(milliseconds: hop.timings.blocked, "blocked")
             writer.put(milliseconds: hop.timings.connected, "connected")
             writer.put(milliseconds: hop.timings.secured, "secured")
+            writer.put(milliseconds: hop.timings.sent, "sent")
             writer.put(milliseconds: hop.timings.firstByte, "firstByte")
             writer.put(milliseconds: hop.timings.total, "total")
         }
@@ -120,6 +123,9 @@ enum RecordForm {
         }
         writer.put("sentOctets", hop.sentOctets)
         writer.put("receivedOctets", hop.receivedOctets)
+        writer.put("sentHeadOctets", hop.sentHeadOctets)
+        writer.put("receivedHeadOctets", hop.receivedHeadOctets)
+        writer.put("connection", hop.connection)
     }
 
     private static func write(
@@ -161,7 +167,7 @@ enum RecordForm {
         writer.put("matchedName", peer.matchedName)
         writer.put("subject", peer.subject)
         writer.put("issuer", peer.issuer)
-        writer.put("notAfter", peer.notAfter.description)
+        writer.put("notAfter", peer.notAfter.exact)
         writer.put("pin", peer.pin)
         writer.put("pinning", peer.pinning)
     }

@@ -37,6 +37,7 @@ extension RecordForm {
         body.totalOctets = max(0, value?["octets"]?.integer ?? Int64(octets.count))
         body.keptOctets = max(0, value?["kept"]?.integer ?? Int64(octets.count))
         body.omission = value?["omission"]?.string.flatMap { .init(rawValue: $0) }
+        body.mediaType = value?["mediaType"]?.string
         return body
     }
 
@@ -63,10 +64,7 @@ extension RecordForm {
         hop.isResumedSession = value["resumed"]?.bool ?? false
         hop.tlsVersion = value["tls"]?.string
         hop.peer = value["peer"].flatMap(peer)
-        hop.timings.connected = value["timings"]?["connected"]?.number
-        hop.timings.secured = value["timings"]?["secured"]?.number
-        hop.timings.firstByte = value["timings"]?["firstByte"]?.number
-        hop.timings.total = value["timings"]?["total"]?.number
+        if let timings = value["timings"] { hop.timings = self.timings(timings) }
         hop.attempts = attempts(value["attempts"])
         hop.wasRefreshed = value["refreshed"]?.bool ?? false
         hop.systemFallback = value["systemFallback"]?.string
@@ -74,6 +72,20 @@ extension RecordForm {
         hop.rules = texts(value["rules"])
         hop.sentOctets = max(0, value["sentOctets"]?.integer ?? 0)
         hop.receivedOctets = max(0, value["receivedOctets"]?.integer ?? 0)
+        hop.sentHeadOctets = value["sentHeadOctets"]?.integer
+        hop.receivedHeadOctets = value["receivedHeadOctets"]?.integer
+        hop.connection = value["connection"]?.string
+    }
+
+    private static func timings(_ value: JSONValue) -> CaptureRecord.Timings {
+        var timings = CaptureRecord.Timings()
+        timings.blocked = value["blocked"]?.number
+        timings.connected = value["connected"]?.number
+        timings.secured = value["secured"]?.number
+        timings.sent = value["sent"]?.number
+        timings.firstByte = value["firstByte"]?.number
+        timings.total = value["total"]?.number
+        return timings
     }
 
     private static func fields(_ value: JSONValue?) -> [CaptureRecord.Field] {

@@ -29,6 +29,10 @@ extension CaptureDraft {
         var body = CaptureRecord.Body()
         body.totalOctets = self[side].total
         body.omission = self[omission: side] ?? self[side].omission
+        if case .record(let given) = facts {
+            body.mediaType =
+                side == .request ? given.requestBody.mediaType : given.responseBody.mediaType
+        }
         return body
     }
 }

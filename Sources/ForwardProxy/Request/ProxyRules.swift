@@ -49,7 +49,7 @@ enum OwnPage: Sendable, Hashable {
 /// Decides about one request. Does no I/O.
 ///
 /// In this order: is it well framed, is it for the proxy itself, does the client show the token, has it
-/// been here before, what does it ask for.
+/// been here before, what does it ask for. Where it leads is asked once more when the host is resolved.
 struct ProxyRules: Sendable {
     /// How this proxy calls itself in `Via`: no other has the same.
     let via: String
@@ -57,7 +57,7 @@ struct ProxyRules: Sendable {
     var unprovenPorts: Set<Port> = []
     var allowsLocalTargets = false
     /// Where the proxy itself listens.
-    var own: Endpoint?
+    var own: OwnPlace?
 
     func decide(_ head: ClientHead) -> ProxyDecision {
         do throws(Refusal) {
@@ -132,6 +132,8 @@ extension ProxyRules {
         if head.target == "*", head.method == "OPTIONS" { return .options }
         guard head.target.hasPrefix("/"), head.method != "CONNECT" else { return nil }
         guard let host = head.fields.first("Host"), isOwn(host) else {
+            // Sent by this proxy, to a name that leads back to it.
+            guard !hasBeenHere(head) else { throw ProxyRules.loop }
             // A page of the web whose name leads here is not to talk to the proxy.
             throw .request(
                 "not_a_proxy_request",
@@ -151,10 +153,12 @@ extension ProxyRules {
     }
 
     private func isOwn(_ host: String) -> Bool {
-        guard let own, let url = try? HTTPURL("http://\(host)/"), url.origin.port == own.port else {
-            return false
-        }
-        return url.origin.host == .address(own.address) || LocalTargets.contains(url.origin.host)
+        guard let own, let url = try? HTTPURL("http://\(host)/"),
+            url.origin.port == own.endpoint.port
+        else { return false }
+        if LocalTargets.contains(url.origin.host) { return true }
+        guard case .address(let address) = url.origin.host else { return false }
+        return own.isReached(by: address, own.endpoint.port)
     }
 
     private func admit(_ head: ClientHead) throws(Refusal) {
@@ -168,25 +172,30 @@ extension ProxyRules {
             ]
             throw refusal
         }
-        let pseudonym = via
-        for value in head.fields.all("Via") {
-            for hop in value.split(separator: ",") {
+        guard !hasBeenHere(head) else { throw ProxyRules.loop }
+    }
+
+    private func hasBeenHere(_ head: ClientHead) -> Bool {
+        head.fields.all("Via").contains { value in
+            value.split(separator: ",").contains { hop in
                 let words = hop.split(separator: " ", omittingEmptySubsequences: true)
-                guard words.count < 2 || words[1] != pseudonym else {
-                    throw Refusal(
-                        508, "loop", "proxy_loop_detected",
-                        "The request has been here before: the target leads back to this proxy.")
-                }
+                return words.count > 1 && words[1] == via
             }
         }
     }
 
+    private static let loop = Refusal(
+        508, "loop", "proxy_loop_detected",
+        "The request has been here before: the target leads back to this proxy.")
+
     private func refuseLocal(_ host: Host, _ port: Port) throws(Refusal) {
-        if let own, port == own.port,
-            host == .address(own.address) || LocalTargets.contains(host)
-        {
-            throw Refusal(
-                508, "loop", "proxy_loop_detected", "The target is this proxy itself.")
+        if let own, port == own.endpoint.port {
+            var isOwn = LocalTargets.contains(host)
+            if case .address(let address) = host, own.isReached(by: address, port) { isOwn = true }
+            guard !isOwn else {
+                throw Refusal(
+                    508, "loop", "proxy_loop_detected", "The target is this proxy itself.")
+            }
         }
         guard !allowsLocalTargets, LocalTargets.contains(host) else { return }
         throw Refusal(
@@ -194,22 +203,44 @@ extension ProxyRules {
             "\(host) is this machine. --allow-local lets clients reach it.")
     }
 
-    /// What is left of a host's addresses: those of this machine are the word of a resolver, and so of
-    /// whoever owns the name (DNS rebinding), unless a table or a hosts file of ours gives them.
-    func screened(_ found: ResolvedHost) throws(Refusal) -> ResolvedHost {
+    /// What is left of a host's addresses: the proxy's own never is, whoever gives it, and those of this
+    /// machine are the word of a resolver, and so of whoever owns the name (DNS rebinding), unless a
+    /// table or a hosts file of ours gives them.
+    func screened(_ found: ResolvedHost, _ port: Port) throws(Refusal) -> ResolvedHost {
+        let found = try withoutOwn(found, port)
         guard !allowsLocalTargets, case .name = found.host,
             ![.hosts, .literal].contains(found.source.transport)
         else { return found }
-        let kept = found.addresses.filter { !LocalTargets.contains($0) }
+        return try kept(of: found, where: { !LocalTargets.contains($0) }) {
+            Refusal(
+                403, "local_target", "destination_ip_prohibited",
+                "\(found.host) leads to this machine (\($0), by \(found.source.resolver)). "
+                    + "--allow-local lets clients reach it, --resolve this name alone.")
+        }
+    }
+
+    private func withoutOwn(_ found: ResolvedHost, _ port: Port) throws(Refusal) -> ResolvedHost {
+        guard let own, port == own.endpoint.port else { return found }
+        return try kept(of: found, where: { !own.isReached(by: $0, port) }) {
+            Refusal(
+                508, "loop", "proxy_loop_detected",
+                "\(found.host):\(port) leads to this proxy itself (\($0), by "
+                    + "\(found.source.resolver)).")
+        }
+    }
+
+    /// - Parameter refusal: made of the addresses where none is kept.
+    private func kept(
+        of found: ResolvedHost, where isKept: (IPAddress) -> Bool,
+        orElse refusal: (String) -> Refusal
+    ) throws(Refusal) -> ResolvedHost {
+        let kept = found.addresses.filter(isKept)
+        guard kept != found.addresses else { return found }
         guard kept.isEmpty else {
             return found.replacing(
                 addresses: kept, synthesised: found.synthesised.filter { kept.contains($0) })
         }
-        let addresses = found.addresses.map(\.description).joined(separator: ", ")
-        throw Refusal(
-            403, "local_target", "destination_ip_prohibited",
-            "\(found.host) leads to this machine (\(addresses), by \(found.source.resolver)). "
-                + "--allow-local lets clients reach it, --resolve this name alone.")
+        throw refusal(found.addresses.map(\.description).joined(separator: ", "))
     }
 }
 

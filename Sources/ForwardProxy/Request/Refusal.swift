@@ -69,10 +69,34 @@ struct Refusal: Error, Sendable, Hashable {
                     "two_framings",
                     "The length of the body is said twice: by Content-Length twice, or beside "
                         + "Transfer-Encoding.")
-            case .notHTTP(let word): .request("not_http", "This is not a request (\(word)).")
-            case .badBody(let word): .request("bad_body", "The body is malformed (\(word)).")
+            case .notHTTP(let word):
+                .request("not_http", "This is not a request: \(Refusal.words(for: word)).")
+            case .badBody(let word):
+                .request("bad_body", "The body is malformed: \(Refusal.words(for: word)).")
             }
         self = refusal.ending()
+    }
+
+    /// The parser's word for what it met, for people. Source: http_parser.h, HTTP_ERRNO_MAP.
+    private static func words(for word: String) -> String {
+        switch word {
+        case "no method": "it does not begin with a method"
+        case "HPE_INVALID_METHOD": "no method is called so"
+        case "HPE_INVALID_URL": "what stands behind the method is no URL"
+        case "HPE_INVALID_HOST", "HPE_INVALID_PORT", "HPE_INVALID_PATH",
+            "HPE_INVALID_QUERY_STRING", "HPE_INVALID_FRAGMENT":
+            "its URL is malformed"
+        case "HPE_INVALID_VERSION", "HPE_INVALID_CONSTANT", "HPE_STRICT":
+            "its first line does not end in HTTP/1.1"
+        case "HPE_LF_EXPECTED", "HPE_CR_EXPECTED": "a line does not end in CR LF"
+        case "HPE_INVALID_HEADER_TOKEN": "a header field holds what no field may"
+        case "HPE_INVALID_CONTENT_LENGTH": "Content-Length is no number"
+        case "HPE_INVALID_TRANSFER_ENCODING": "Transfer-Encoding is malformed"
+        case "HPE_INVALID_CHUNK_SIZE": "the size of a chunk is no number"
+        case "HPE_HEADER_OVERFLOW": "its head is too large"
+        case "HPE_INVALID_EOF_STATE", "HPE_CLOSED_CONNECTION": "it ends too early"
+        default: "it is malformed"
+        }
     }
 
     /// The client was slow.

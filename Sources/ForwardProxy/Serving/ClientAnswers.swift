@@ -13,7 +13,7 @@ extension ClientConnection {
         excluded = []
         resolution = nil
         record = ForwardProxyRecord()
-        record.startedAt = SystemWallClock().now()
+        record.startedAt = Capture.now
         desk.count { counts in
             counts.requests += 1
         }
@@ -89,12 +89,20 @@ extension ClientConnection {
         respond(refusal.status, fields, body, ends: refusal.endsConnection, now)
     }
 
+    /// Who listens on all addresses is named as the client has named it, which may be elsewhere.
+    private func place(_ own: OwnPlace) -> String {
+        guard own.endpoint.address.isNull, let host = asked.host,
+            let origin = (try? HTTPURL("http://\(host)/"))?.origin
+        else { return own.nearby.description }
+        return "\(origin.host.uriText):\(origin.port)"
+    }
+
     func answer(_ page: OwnPage, _ now: Monotonic) {
         record.kind = .own
         var fields = HTTPFields()
         var type = "text/plain; charset=utf-8"
         var body: [UInt8] = []
-        let place = desk.rules.own.map(\.description) ?? ""
+        let place = desk.rules.own.map(place) ?? ""
         switch page {
         case .options: try? fields.append("Allow", "GET, HEAD, POST, PUT, DELETE, CONNECT, OPTIONS")
         case .trace(let echo):

@@ -31,6 +31,8 @@ final class ClientConnection {
         var isOld = false
         var keepsAlive = false
         var wantsHTML = false
+        /// The field `Host`.
+        var host: String?
     }
 
     let number: UInt64
@@ -189,9 +191,10 @@ final class ClientConnection {
         asked.isHead = head.method == "HEAD"
         asked.isOld = head.minorVersion == 0
         asked.keepsAlive = head.keepsAlive && !isStopping
+        asked.host = head.fields.first("Host")
         asked.wantsHTML = head.fields.all("Accept").contains { $0.contains("text/html") }
         record.method = head.method
-        record.target = ClientConnection.shown(head.target)
+        record.target = ClientConnection.shown(head.target, of: head.method)
         let hasBody = head.isReadChunked || (head.readLength ?? 0) > 0
         // The end of the head, and with it of the request.
         if !hasBody {
@@ -318,9 +321,26 @@ extension ClientConnection {
     /// Because: the answer is in the system's buffers; a client that lives takes it at once.
     private static let lingerPatience: Duration = .seconds(2)
 
-    /// Without a line break, and not longer than anybody reads.
-    static func shown(_ target: String) -> String {
-        target.utf8.count > 2_048 ? String(target.prefix(2_048)) + "…" : target
+    /// Without the name and password that it may hold, and not longer than anybody reads.
+    static func shown(_ target: String, of method: String) -> String {
+        let text = withoutUserinfo(target, isAuthority: method == "CONNECT")
+        return text.utf8.count > 2_048 ? String(text.prefix(2_048)) + "…" : text
+    }
+
+    /// Of a target that is refused nobody knows how it is meant: what stands before an `@` goes where
+    /// it could be a password.
+    private static func withoutUserinfo(_ target: String, isAuthority: Bool) -> String {
+        let slashes = target.firstRange(of: "//")
+        let isPath = target.hasPrefix("/") && !target.hasPrefix("//")
+        guard isAuthority || (slashes != nil && !isPath) else { return target }
+        let start = slashes?.upperBound ?? target.startIndex
+        let rest = target[start...]
+        let authority = rest.prefix { !"/?#".contains($0) }
+        let port = authority.lastIndex(of: ":").map { authority[authority.index(after: $0)...] }
+        let isSound = port.map { $0.isEmpty || Port($0) != nil || $0.contains("]") } ?? true
+        let searched = isAuthority || !isSound ? rest : authority
+        guard let at = searched.lastIndex(of: "@") else { return target }
+        return target[..<start] + "…" + target[at...]
     }
 }
 

@@ -28,9 +28,9 @@ final class OriginExchange: ExchangeObserver {
 
     func start(_ request: HTTPRequest) {
         var request = request
-        let rules = desk.rules
+        let (rules, port) = (desk.rules, request.head.url.origin.port)
         request.screen = { [weak self] found in
-            do throws(Refusal) { return try rules.screened(found) } catch {
+            do throws(Refusal) { return try rules.screened(found, port) } catch {
                 self?.state.withLock { $0.localRefusal = error }
                 return nil
             }

@@ -26,7 +26,7 @@ enum RouteFailure: Error, Sendable {
     case notProven(ResolvedHost, [AddressFailure])
     /// Too many addresses of others are to prove themselves first.
     case busy
-    /// The name leads to this machine alone.
+    /// The name leads to this machine alone, or to the proxy itself.
     case local(ResolvedHost, Refusal)
 }
 
@@ -65,7 +65,9 @@ final class AddressProver: Sendable {
             case .failure(let failure): answer(.failure(.notResolved(failure)))
             case .success(let found):
                 let resolution: ResolvedHost
-                do throws(Refusal) { resolution = try self.rules.screened(found) } catch {
+                do throws(Refusal) {
+                    resolution = try self.rules.screened(found, target.port)
+                } catch {
                     return answer(.failure(.local(found, error)))
                 }
                 let question = Question(

@@ -8,7 +8,8 @@ import Testing
 @Suite struct ProxyRulesTests {
     private func rules() throws -> ProxyRules {
         var rules = ProxyRules(via: "httpdns-me")
-        rules.own = Endpoint(address: try IPAddress("127.0.0.1"), port: try #require(Port(8_353)))
+        rules.own = OwnPlace(
+            Endpoint(address: try IPAddress("127.0.0.1"), port: try #require(Port(8_353))))
         return rules
     }
 
@@ -80,6 +81,35 @@ import Testing
         #expect(reason(rules.decide(been)) == "loop")
         let other = try head("GET", "http://a.test/", ["Via": "1.1 httpdns-other"])
         #expect(reason(rules.decide(other)) == nil)
+        // Sent on by this proxy, to a name that leads here by ways it does not know.
+        let sent = try head("GET", "/", ["Host": "a.test:8353", "Via": "1.1 httpdns-me"])
+        #expect(reason(rules.decide(sent)) == "loop")
+    }
+
+    @Test(arguments: [
+        ("0.0.0.0", "192.0.2.1", true), ("0.0.0.0", "192.0.2.2", false),
+        ("0.0.0.0", "::ffff:192.0.2.1", true), ("0.0.0.0", "2001:db8::1", false),
+        ("::", "2001:db8::1", true), ("::", "2001:db8::2", false), ("::", "192.0.2.1", true),
+        ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "127.0.0.1", false),
+        ("192.0.2.1", "0.0.0.0", false), ("127.0.0.1", "127.0.0.2", false),
+        ("::1", "127.0.0.1", false),
+    ])
+    func `the proxy knows which addresses are its own`(
+        listening: String, address: String, isOwn: Bool
+    ) throws {
+        let port = try #require(Port(8_353))
+        var place = OwnPlace(Endpoint(address: try IPAddress(listening), port: port))
+        let interfaces = Set(try ["192.0.2.1", "2001:db8::1"].map { try IPAddress($0) })
+        place.isOfThisMachine = { interfaces.contains($0) }
+        #expect(place.isReached(by: try IPAddress(address), port) == isOwn)
+        #expect(!place.isReached(by: try IPAddress(address), try #require(Port(8_354))))
+    }
+
+    @Test func `the system says which addresses are of this machine`() throws {
+        let place = OwnPlace(
+            Endpoint(address: try IPAddress("127.0.0.1"), port: try #require(Port(8_353))))
+        #expect(place.isOfThisMachine(try IPAddress("127.0.0.1")))
+        #expect(!place.isOfThisMachine(try IPAddress("192.0.2.1")))
     }
 
     @Test func `a body has one length`() throws {

@@ -1,0 +1,48 @@
+/// What `-` means where a file is named, for all commands alike:
+///
+/// - a file that is read once: standard input, which one option or word can have;
+/// - a file that is written once: standard output;
+/// - a file that is kept, looked into or changed, and a directory: nothing. It is refused; `./-` is a
+///   file of that name.
+enum DashRule {
+    /// - Throws: ``CommandFault``: the option at fault.
+    static func check(
+        _ arguments: ParsedArguments, _ rules: [OptionRule]
+    ) throws(CommandFault) {
+        var readers: [String] = arguments.words.contains("-") ? ["-"] : []
+        for rule in rules {
+            let values = arguments.values(rule)
+            if rule.name == OptionRule.data.name, values.contains("@-") {
+                readers.append("--data @-")
+            }
+            let count = values.count { $0 == "-" }
+            guard count > 0 else { continue }
+            if inputs.contains(rule.name) {
+                readers += Array(repeating: "--\(rule.name) -", count: count)
+            } else if isFile(rule), !outputs.contains(rule.name) {
+                throw .usage(
+                    "--\(rule.name) - : this is kept as a file, and - is none; ./- is one of that name"
+                )
+            }
+        }
+        guard readers.count < 2 else {
+            throw .usage(
+                "\(readers.prefix(2).joined(separator: " and ")): standard input can be read once")
+        }
+    }
+
+    private static func isFile(_ rule: OptionRule) -> Bool {
+        rule.value == "FILE" || rule.value == "DIR"
+    }
+
+    private static let inputs = Set(
+        [OptionRule.chain, .policy, .next, .rules, .file].map(\.name))
+    private static let outputs: Set = [OptionRule.output.name]
+
+    /// For help.
+    static let words = """
+        Where a file is read once, - is standard input; where one is written, - is standard output. Files
+        that are kept (--capture, --cookie-jar, --cache, --config, --token-file and the like) have to be
+        files; ./- is one of that name.
+        """
+}
