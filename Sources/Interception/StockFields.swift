@@ -1,0 +1,33 @@
+internal import Foundation
+
+/// What Foundation's own loader says of the application where neither its request nor its session does:
+/// there are servers that refuse a request without a `User-Agent`, or choose a language by the other.
+///
+/// Source: HTTPURLProtocol.swift of swift-corelibs-foundation, `curlHeadersToSet`.
+enum StockFields {
+    /// Made once; a value that may not stand in a field is left out.
+    static let all: [(name: String, value: String)] = {
+        let language = Locale.current.language.languageCode?.identifier
+        return [("User-Agent", userAgent), ("Accept-Language", language)].compactMap {
+            guard let value = $1, !value.isEmpty, value.utf8.allSatisfy({ 0x20...0x7E ~= $0 })
+            else { return nil }
+            return ($0, value)
+        }
+    }()
+
+    private static var userAgent: String? {
+        let name = ProcessInfo.processInfo.processName
+        return "\(name) (unknown version)" + (libraryVersion.map { " curl/\($0)" } ?? "")
+    }
+
+    /// Of the libcurl that Foundation is linked with; nil where it is not found.
+    private static var libraryVersion: String? {
+        typealias Version = @convention(c) () -> UnsafePointer<CChar>?
+        guard let symbol = dlsym(nil, "curl_version"),
+            let text = unsafeBitCast(symbol, to: Version.self)().map({ String(cString: $0) })
+        else { return nil }
+        // "libcurl/7.88.1 OpenSSL/3.0.17 …". Source: curl_version(3).
+        return text.split(separator: " ").first?.split(separator: "/").dropFirst().first
+            .map(String.init)
+    }
+}
