@@ -21,13 +21,18 @@ enum StockFields {
     }
 
     /// Of the libcurl that Foundation is linked with; nil where it is not found.
+    ///
+    /// `curl_version` would begin to use the LDAP library, which looks up this machine's name.
+    ///
+    /// Source: curl_version_info(3): what it returns begins with the age of its form, an `int`, and the
+    /// version's text, in all forms there are.
     private static var libraryVersion: String? {
-        typealias Version = @convention(c) () -> UnsafePointer<CChar>?
-        guard let symbol = dlsym(nil, "curl_version"),
-            let text = unsafeBitCast(symbol, to: Version.self)().map({ String(cString: $0) })
+        typealias VersionInfo = @convention(c) (CInt) -> UnsafeRawPointer?
+        guard let symbol = dlsym(nil, "curl_version_info"),
+            let info = unsafeBitCast(symbol, to: VersionInfo.self)(0)
         else { return nil }
-        // "libcurl/7.88.1 OpenSSL/3.0.17 …". Source: curl_version(3).
-        return text.split(separator: " ").first?.split(separator: "/").dropFirst().first
-            .map(String.init)
+        let place = MemoryLayout<UnsafeRawPointer>.stride
+        return info.load(fromByteOffset: place, as: UnsafePointer<CChar>?.self)
+            .map { String(cString: $0) }
     }
 }
