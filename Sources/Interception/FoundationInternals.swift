@@ -69,8 +69,8 @@ enum TaskBody {
     case pieces(DispatchData)
     case stream(InputStream)
     case file(URL)
-    /// The delegate is to give it: `uploadTask(withStreamedRequest:)`.
-    case asked
+    /// The delegate is to give it: `uploadTask(withStreamedRequest:)`; else the request's own.
+    case asked(InputStream?)
     /// An upload whose body cannot be found.
     case unreadable
 }
@@ -307,7 +307,7 @@ package enum TaskInternals {
             return request.httpBodyStream.map { .stream($0) } ?? .none
         }
         guard let field = member("knownBody", of: task) else { return .unreadable }
-        guard let known = unwrapped(field) else { return .asked }
+        guard let known = unwrapped(field) else { return .asked(request.httpBodyStream) }
         guard let body = payload(of: known) else { return .unreadable }
         switch body {
         case let data as DispatchData: return .pieces(data)

@@ -199,6 +199,28 @@ import Testing
         #expect(await session.load(request).text == "the request's")
     }
 
+    @Test(arguments: [true, false])
+    func `a streamed upload that nobody gives a stream sends its request's own, or fails at once`(
+        hasDelegate: Bool
+    ) async throws {
+        let origin = try lab.origin()
+        defer { origin.stop() }
+        let session = try lab.session(delegate: hasDelegate ? DelegateRecorder() : nil)
+        var request = URLRequest(url: try origin.page())
+        request.httpMethod = "POST"
+        let empty = session.uploadTask(withStreamedRequest: request)
+        empty.resume()
+        #expect(await eventually(withinMilliseconds: 60_000) { empty.state == .completed })
+        #expect((empty.error as? URLError)?.code == .requestBodyStreamExhausted)
+        #expect(origin.record.requests.isEmpty)
+
+        request.httpBodyStream = InputStream(data: Data("the request's".utf8))
+        let full = session.uploadTask(withStreamedRequest: request)
+        full.resume()
+        #expect(await eventually(withinMilliseconds: 60_000) { full.state == .completed })
+        #expect(origin.record.requests.map(\.text) == ["the request's"])
+    }
+
     @Test func `a handler's download tells the session's delegate nothing of its progress`()
         async throws
     {
