@@ -28,8 +28,9 @@ struct Delegates: @unchecked Sendable {
     /// Whom Foundation tells of data, for tasks without a completion handler: the session's alone.
     var ofData: (any URLSessionDataDelegate)? { session.delegate as? any URLSessionDataDelegate }
 
+    /// Whom Foundation tells of a download; nobody where a handler or an async call waits for it.
     var ofDownload: (any URLSessionDownloadDelegate)? {
-        session.delegate as? any URLSessionDownloadDelegate
+        manner.callsDelegate ? session.delegate as? any URLSessionDownloadDelegate : nil
     }
 
     /// Runs after everything that the queue was given before, also where it runs several at a time.

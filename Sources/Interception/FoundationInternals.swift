@@ -69,8 +69,8 @@ enum TaskBody {
     case pieces(DispatchData)
     case stream(InputStream)
     case file(URL)
-    /// The delegate is to give it: `uploadTask(withStreamedRequest:)`.
-    case asked
+    /// The delegate is to give it: `uploadTask(withStreamedRequest:)`; else the request's own.
+    case asked(InputStream?)
     /// An upload whose body cannot be found.
     case unreadable
 }
@@ -104,6 +104,8 @@ private struct FieldPlaces: Sendable {
     var inlineFlag: Int?
     var statusQueue: Int?
     var response: Int?
+    var request: Int?
+    var error: Int?
     var received: Int?
     var sent: Int?
     var expectedToReceive: Int?
@@ -122,6 +124,8 @@ private struct FieldPlaces: Sendable {
         inlineFlag = place(TaskInternals.inlineFlag, Bool.self)
         statusQueue = place("syncQ", DispatchQueue.self)
         response = place("_response", URLResponse?.self)
+        request = place("_currentRequest", URLRequest?.self)
+        error = place("error", (any Error)?.self)
         received = place("_countOfBytesReceived", Int64.self)
         sent = place("_countOfBytesSent", Int64.self)
         expectedToReceive = place("countOfBytesExpectedToReceive", Int64.self)
@@ -262,6 +266,8 @@ package enum TaskInternals {
     /// How a task reports.
     struct Manner {
         let style: DeliveryStyle
+        /// No completion handler and no async call waits: the session's delegate is told.
+        let callsDelegate: Bool
         /// The case that may hold a delegate.
         fileprivate var holder: Any?
 
@@ -277,9 +283,11 @@ package enum TaskInternals {
         if task is URLSessionDownloadTask {
             // Where it is not known which kind of call it is, a file too many does no harm.
             let isKept = !callsDelegate && behaviour?.kind.isDownloadHandler != true
-            return Manner(style: .download(isKept: isKept), holder: holder)
+            return Manner(
+                style: .download(isKept: isKept), callsDelegate: callsDelegate, holder: holder)
         }
-        return Manner(style: callsDelegate ? .delegate : .whole, holder: holder)
+        return Manner(
+            style: callsDelegate ? .delegate : .whole, callsDelegate: callsDelegate, holder: holder)
     }
 
     fileprivate static func ownDelegate(_ behaviour: Any) -> (any URLSessionTaskDelegate)? {
@@ -292,13 +300,14 @@ package enum TaskInternals {
         return nil
     }
 
-    /// The body of a request or an upload task.
+    /// The body of a request or an upload task: an upload's own counts before what its request holds.
     static func body(of task: URLSessionTask, _ request: URLRequest) -> TaskBody {
-        if let data = request.httpBody { return .data(data) }
-        if let stream = request.httpBodyStream { return .stream(stream) }
-        guard task is URLSessionUploadTask else { return .none }
+        guard task is URLSessionUploadTask else {
+            if let data = request.httpBody { return .data(data) }
+            return request.httpBodyStream.map { .stream($0) } ?? .none
+        }
         guard let field = member("knownBody", of: task) else { return .unreadable }
-        guard let known = unwrapped(field) else { return .asked }
+        guard let known = unwrapped(field) else { return .asked(request.httpBodyStream) }
         guard let body = payload(of: known) else { return .unreadable }
         switch body {
         case let data as DispatchData: return .pieces(data)
@@ -324,9 +333,26 @@ package enum TaskInternals {
     /// Sets the response of a task, as Foundation does, without telling its delegate: that is then
     /// told by us, and its answer is heard. False when the fields are not found.
     static func set(_ response: URLResponse, of task: URLSessionTask) -> Bool {
-        guard let place = FieldPlaces.ofTask.response else { return false }
+        put(response as URLResponse?, at: FieldPlaces.ofTask.response, of: task)
+    }
+
+    /// Sets what a redirect led to, which Foundation does for its own loader alone.
+    static func set(current request: URLRequest, of task: URLSessionTask) -> Bool {
+        put(request as URLRequest?, at: FieldPlaces.ofTask.request, of: task)
+    }
+
+    /// Sets what a task failed with, which Foundation does for its own loader alone.
+    static func set(failure error: any Error, of task: URLSessionTask) -> Bool {
+        put(error as (any Error)?, at: FieldPlaces.ofTask.error, of: task)
+    }
+
+    /// - Parameter value: of the field's very type; an existential that is no optional would be opened.
+    private static func put<Value>(
+        _ value: Value, at place: Int?, of task: URLSessionTask
+    ) -> Bool {
+        guard let place else { return false }
         return locked(task) { base in
-            (base + place).assumingMemoryBound(to: URLResponse?.self).pointee = response
+            (base + place).assumingMemoryBound(to: Value.self).pointee = value
         }
     }
 
@@ -436,6 +462,14 @@ package enum TaskInternals {
             if !set(response, of: task) || task.response !== response {
                 missing.append("URLSessionTask.response")
             }
+            let next = URLRequest(url: url, timeoutInterval: 7)
+            if !set(current: next, of: task) || task.currentRequest != next {
+                missing.append("URLSessionTask.currentRequest")
+            }
+        }
+        let failure = URLError(.unknown)
+        if !set(failure: failure, of: task) || task.error as? URLError != failure {
+            missing.append("URLSessionTask.error")
         }
         return missing
     }

@@ -90,6 +90,7 @@ open class HTTPDNSURLProtocol: URLProtocol {
 
     func fail(_ error: any Error) {
         end()
+        if let task { _ = TaskInternals.set(failure: error, of: task) }
         client?.urlProtocol(self, didFailWithError: error)
     }
 

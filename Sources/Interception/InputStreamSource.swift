@@ -10,6 +10,7 @@ final class InputStreamSource: RequestBodySource {
     /// Because: four of libcurl's own 64 KiB upload buffers.
     private static let bufferOctets = 262_144
     private static let pieceOctets = 65_536
+    private static let noStream = "no stream was given for it"
 
     private struct State {
         var buffered: [UInt8] = []
@@ -85,10 +86,11 @@ final class InputStreamSource: RequestBodySource {
 
     private func supply() {
         let room = open()
-        again? { [weak self] stream in
+        guard let again else { return finish(.failed(InputStreamSource.noStream), room) }
+        again { [weak self] stream in
             guard let self else { return }
             guard let stream else {
-                return self.finish(.failed("no stream was given for it"), room)
+                return self.finish(.failed(InputStreamSource.noStream), room)
             }
             self.begin(stream, room)
         }

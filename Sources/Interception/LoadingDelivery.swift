@@ -172,23 +172,23 @@ extension Loading {
             head.url = offer.response.url
             return head
         }
-        let once = Once()
         RedirectAsking(delegates: delegates).ask(offer) { chosen in
-            guard once.isFirst() else { return }
             switch chosen {
             case .deliver: answer(.deliver)
             case .follow:
                 self.state.withLock { $0.follow(offer) }
                 answer(.follow)
-            case .change(let request):
-                self.onWorkQueue { self.change(offer, to: request, from: before) }
+            case .change(let request, let shown):
+                let changed = ChangedRedirect(
+                    offer: offer, before: before, shown: shown,
+                    toASCII: self.installation.client.parts.toASCII)
+                self.onWorkQueue { self.change(changed, to: request) }
             }
         }
     }
 
-    private func change(_ offer: RedirectOffer, to chosen: URLRequest, from before: RequestHead) {
-        let toASCII = installation.client.parts.toASCII
-        let changed = ChangedRedirect(offer: offer, before: before, toASCII: toASCII)
+    private func change(_ changed: ChangedRedirect, to chosen: URLRequest) {
+        let offer = changed.offer
         var plan = state.withLock { state in
             state.follow(offer)
             return state.plan

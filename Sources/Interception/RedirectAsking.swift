@@ -14,28 +14,36 @@ struct RedirectAsking: Sendable {
         case follow
         /// Hand the redirecting answer over.
         case deliver
-        /// Send this instead.
-        case change(URLRequest)
+        /// Send this instead of what was shown, which had fields of these names.
+        case change(URLRequest, shown: [String])
     }
 
     let delegates: Delegates
 
-    /// The delegate is asked on its queue; without one the redirect is followed.
+    /// The delegate is asked on its queue; without one the redirect is followed. What is followed is
+    /// the task's current request from then on.
     func ask(_ offer: RedirectOffer, _ answer: @escaping @Sendable (Answer) -> Void) {
+        guard let url = URL(string: offer.step.head.url.description) else { return answer(.follow) }
+        let request = offered(offer.step.head, url)
         guard let delegate = delegates.ofTask,
-            let url = URL(string: offer.step.head.url.description),
             let response = ResponseWriting.response(offer.response)
-        else { return answer(.follow) }
-        let request = RedirectAsking.request(offer.step.head, url)
+        else {
+            _ = TaskInternals.set(current: request, of: delegates.task)
+            return answer(.follow)
+        }
         let asked = Box((response, request))
+        let once = Once()
         delegates.onQueue {
             delegate.urlSession(
                 delegates.session, task: delegates.task,
                 willPerformHTTPRedirection: asked.value.0, newRequest: asked.value.1
             ) { chosen in
+                guard once.isFirst() else { return }
                 guard let chosen else { return answer(.deliver) }
+                _ = TaskInternals.set(current: chosen, of: delegates.task)
                 let isOffered = RedirectAsking.same(chosen, asked.value.1)
-                answer(isOffered ? .follow : .change(chosen))
+                let shown = asked.value.1.allHTTPHeaderFields ?? [:]
+                answer(isOffered ? .follow : .change(chosen, shown: Array(shown.keys)))
             }
         }
     }
@@ -46,10 +54,18 @@ struct RedirectAsking: Sendable {
             && left.httpBody == nil && left.httpBodyStream == nil
     }
 
-    private static func request(_ head: RequestHead, _ url: URL) -> URLRequest {
-        var request = URLRequest(url: url)
+    /// The task's own request, led elsewhere: with the settings that the application gave it, and of the
+    /// fields those that it set itself. The body is not shown, as in the stock loader.
+    private func offered(_ head: RequestHead, _ url: URL) -> URLRequest {
+        var request = delegates.task.currentRequest ?? URLRequest(url: url)
+        let own = request.allHTTPHeaderFields ?? [:]
+        request.url = url
         request.httpMethod = head.method.text
-        for field in head.fields.fields {
+        request.httpBody = nil
+        request.httpBodyStream = nil
+        for name in own.keys { request.setValue(nil, forHTTPHeaderField: name) }
+        for field in head.fields.fields
+        where own.keys.contains(where: { HTTPFields.same($0, field.name) }) {
             request.addValue(field.value, forHTTPHeaderField: field.name)
         }
         return request
@@ -62,11 +78,15 @@ struct RedirectAsking: Sendable {
 /// 1. The URL passes the same door as every other, and `https` does not become `http`.
 /// 2. What belongs to the origin that redirected (``originFields``) goes to another one only where the
 ///    delegate set it itself: what it merely left as it was stays behind.
-/// 3. The body is the delegate's own; otherwise the redirect's, while the method is.
+/// 3. What the delegate was not shown (``RedirectAsking``) goes along: the session's additional fields
+///    and what is said of the application, by rule 2 as well.
+/// 4. The body is the delegate's own; otherwise the redirect's, while the method is.
 struct ChangedRedirect {
     let offer: RedirectOffer
     /// The request that was answered by the redirect.
     let before: RequestHead
+    /// Names of the fields that the delegate could take away.
+    let shown: [String]
     let toASCII: DomainToASCII
 
     enum Fault: Error {
@@ -105,6 +125,30 @@ struct ChangedRedirect {
             if isLeft { continue }
             do { try fields.append(name, value) } catch { throw .badField(error) }
         }
+        return try adding(unshown(chosen, to: url), to: fields)
+    }
+
+    /// What was to be sent and is no field of the task's own request.
+    private func unshown(_ chosen: URLRequest, to url: HTTPURL) -> [HTTPFields.Field] {
+        offer.step.head.fields.fields.filter { field in
+            if shown.contains(where: { HTTPFields.same($0, field.name) }) { return false }
+            if HTTPFields.same(field.name, "Content-Type") {
+                return chosen.httpMethod == offer.step.head.method.text
+            }
+            return url.origin == before.url.origin
+                || !RedirectRules.originFields.contains { HTTPFields.same($0, field.name) }
+        }
+    }
+
+    private func adding(
+        _ others: [HTTPFields.Field], to fields: HTTPFields
+    ) throws(LoadingFault) -> HTTPFields {
+        var fields = fields
+        do throws(FieldError) {
+            for field in others where !fields.contains(field.name) {
+                try fields.append(field.name, field.value)
+            }
+        } catch { throw .badField(error) }
         return fields
     }
 

@@ -66,7 +66,7 @@ struct RequestReading {
         cookies: SessionCookies, toASCII: @escaping DomainToASCII
     ) throws(LoadingFault) {
         let reading = try RequestReading.reading(of: original, toASCII)
-        shown = reading.shown
+        shown = reading.url.userinfo == nil ? original.url : reading.shown
         let methodText = original.httpMethod ?? "GET"
         guard let method = HTTPMethod(methodText) else { throw .badMethod(methodText) }
         let caching = CachePolicyReading(original.cachePolicy, or: configuration.requestCachePolicy)
@@ -129,9 +129,15 @@ struct RequestReading {
     private static func fields(
         of request: URLRequest, _ configuration: URLSessionConfiguration, cookies: SessionCookies
     ) throws(LoadingFault) -> HTTPFields {
-        try fields(
+        var fields = try fields(
             of: request, adding: configuration.httpAdditionalHeaders ?? [:],
             callersCookie: cookies.callersOwn)
+        do throws(FieldError) {
+            for (name, value) in StockFields.all where !fields.contains(name) {
+                try fields.append(name, value)
+            }
+        } catch { throw .badField(error) }
+        return fields
     }
 
     /// - Parameters:
@@ -159,8 +165,8 @@ struct RequestReading {
                 try fields.append(name, "\(value)")
             }
             if !fields.contains("Accept") { try fields.append("Accept", "*/*") }
-            if request.httpMethod == "POST", request.httpBody != nil,
-                !fields.contains("Content-Type")
+            if request.httpMethod == "POST", !fields.contains("Content-Type"),
+                request.httpBody?.isEmpty == false || request.httpBodyStream != nil
             {
                 // As the stock loader does.
                 try fields.append("Content-Type", "application/x-www-form-urlencoded")

@@ -48,13 +48,23 @@ enum ResponseWriting {
         }
         if isFinal, head.status == 401,
             let name = fields.first(where: { HTTPFields.same($0.name, "WWW-Authenticate") })?.name,
-            let challenge = folded[name]
+            let challenge = folded[name], hasBasicChallenge(challenge)
         {
             // Foundation would answer a Basic challenge by giving the task to its stock loader, or
             // never end it. A legal empty list element hides the challenge from its parser.
             folded[name] = ", " + challenge
         }
         return folded
+    }
+
+    /// True where Foundation's parser may find a Basic challenge: it looks for the scheme's name at the
+    /// beginning and behind every comma, quoted ones included. All others it leaves alone.
+    ///
+    /// Source: HTTPMessage.swift of swift-corelibs-foundation, `_Challenge.challenges(from:)`.
+    private static func hasBasicChallenge(_ value: String) -> Bool {
+        value.split(separator: ",").contains { part in
+            part.drop { $0.isWhitespace }.prefix(5).lowercased() == "basic"
+        }
     }
 
     /// Because: up to here comparing all of them is quicker than a second table.
@@ -81,12 +91,20 @@ extension HTTPVersion {
 }
 
 extension URLError {
+    /// The same URL as text, which older code reads; Foundation's own constant is deprecated.
+    ///
+    /// Source: `NSURLErrorFailingURLStringErrorKey` of swift-corelibs-foundation.
+    private static let failingURLStringKey = "NSErrorFailingURLStringKey"
+
     /// An error that says what happened and for which URL.
     static func make(
         _ code: URLError.Code, _ url: URL?, _ message: String, underlying: (any Error)? = nil
     ) -> URLError {
         var facts: [String: Any] = [NSLocalizedDescriptionKey: message]
-        if let url { facts[NSURLErrorFailingURLErrorKey] = url }
+        if let url {
+            facts[NSURLErrorFailingURLErrorKey] = url
+            facts[failingURLStringKey] = url.absoluteString
+        }
         if let underlying { facts[NSUnderlyingErrorKey] = underlying }
         return URLError(code, userInfo: facts)
     }

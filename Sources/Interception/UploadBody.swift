@@ -18,8 +18,8 @@ struct UploadBody: @unchecked Sendable {
         case file(URL)
         /// Can be read once; the delegate may have another.
         case stream(SharedStream)
-        /// The delegate has the first one, too.
-        case asked
+        /// The delegate has the first one, too; where it gives none, the request's own is read.
+        case asked(SharedStream?)
     }
 
     let kind: Kind
@@ -37,7 +37,8 @@ struct UploadBody: @unchecked Sendable {
         case .pieces(let pieces): self.init(kind: .pieces(pieces), length: Int64(pieces.count))
         case .stream(let stream):
             self.init(kind: .stream(SharedStream(stream: stream)), length: announced)
-        case .asked: self.init(kind: .asked, length: announced)
+        case .asked(let own):
+            self.init(kind: .asked(own.map { SharedStream(stream: $0) }), length: announced)
         case .file(let url):
             guard url.isFileURL, let size = UploadBody.size(ofFile: url.path) else {
                 throw .unreadableFile(url.path)
@@ -101,7 +102,11 @@ struct UploadBody: @unchecked Sendable {
             }
         case .stream(let stream):
             return InputStreamSource(newer ?? stream, length: length, again: supply())
-        case .asked: return InputStreamSource(newer, length: length, again: supply())
+        case .asked(let own):
+            guard let supply = supply() else {
+                return InputStreamSource(newer ?? own, length: length)
+            }
+            return InputStreamSource(newer, length: length) { give in supply { give($0 ?? own) } }
         }
     }
 }
