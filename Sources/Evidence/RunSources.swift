@@ -121,10 +121,8 @@ struct RunSources {
     private mutating func add(
         _ backend: any ResolverBackend, _ standing: EvidenceSource.Standing
     ) {
-        // A name server may be trusted, too, and is then both.
-        let isKnown = all.contains { $0.label == backend.label }
         let source = EvidenceSource(
-            label: isKnown ? "\(backend.label) (\(standing.rawValue))" : backend.label,
+            label: distinct(backend.label, standing),
             standing: standing, transport: RunSources.transport(of: backend.label),
             server: RunSources.server(of: backend.label))
         guard standing != .trusted || backend.isAuthenticated || backend.isLocal else {
@@ -136,6 +134,21 @@ struct RunSources {
         append(source) { frame in
             [{ await SourceAsking(frame: frame, source: source).ask(backend) }]
         }
+    }
+
+    /// A name server may be trusted, too, and is then both; and two servers may differ in a part of
+    /// their URLs that is not shown.
+    private func distinct(_ label: String, _ standing: EvidenceSource.Standing) -> String {
+        let isKnown = { (label: String) in all.contains { $0.label == label } }
+        guard isKnown(label) else { return label }
+        let named = "\(label) (\(standing.rawValue))"
+        var shown = named
+        var number = 2
+        while isKnown(shown) {
+            shown = "\(named) \(number)"
+            number += 1
+        }
+        return shown
     }
 
     /// A trusted source that cannot be asked.

@@ -1,4 +1,5 @@
 import HTTPDNS
+import HTTPDNSJSON
 import HTTPDNSTransport
 import HTTPDNSTrust
 import TestSupport
@@ -61,6 +62,23 @@ import Testing
             #expect(shown.contains("token=REDACTED"))
             #expect(!shown.contains(Self.token))
         }
+    }
+
+    @Test func `sources that differ in a token alone are all asked, and told apart`() async throws {
+        let dead = try closedEndpoint()
+        let trusted = ["a", "b", "c"].flatMap { letter -> [String] in
+            let token = String(repeating: letter, count: 32)
+            return ["--trusted", "https://\(dead.address):\(dead.port)/dns-query?token=\(token)"]
+        }
+        let words = [
+            "diagnose", "www.shop.test", "--no-system", "--hosts", "none", "--nameserver", "none",
+            "--connect-only", "--stay-on-loopback", "--json",
+        ]
+        let object = try JSONValue.parse(try await tool(words + trusted).outputText)
+        let labels = (object["sources"]?.array ?? []).compactMap { $0["source"]?.string }
+        #expect(labels.count == 3)
+        #expect(Set(labels).count == 3)
+        #expect(labels.allSatisfy { $0.contains("token=REDACTED") })
     }
 
     @Test func `a mistake in such a URL is told without it`() async throws {
