@@ -22,13 +22,14 @@ struct AdviceBook {
     }
 
     private var mayBePortal: Advice? {
-        guard !judging.isProvenByNetwork, let redirect = PortalLikeness(judging).redirect else {
-            return nil
-        }
+        let likeness = PortalLikeness(judging)
+        guard !judging.isProvenByNetwork,
+            let sign = likeness.redirect?.finding ?? likeness.oneForAll
+        else { return nil }
         return Advice(
             .doesNotHelp,
-            "It may be a captive portal: \(redirect.finding.text). Open a plain http page in a browser "
-                + "and see whether it wants a login; --probe URL tells for certain.")
+            "It may be a captive portal: \(sign.text). Open a plain http page in a browser and see "
+                + "whether it wants a login; --probe URL tells for certain.")
     }
 
     private var adviceForVerdict: [Advice] {
@@ -74,17 +75,22 @@ struct AdviceBook {
     }
 
     private var harmless: Advice {
-        let trusted = judging.weighing.trustedAddresses
-        let isWorse =
-            judging.isProvenByNetwork && !trusted.isEmpty
-            && judging.weighing.provenByTrusted.isEmpty
-        return isWorse
-            ? Advice(
-                .notNeeded,
-                "What this network gives works. HTTPDNS would be worse here: no address that "
-                    + "\(judging.weighing.trustedGivers(of: Array(trusted))) gives proves the name."
-            )
-            : Advice(.notNeeded, "Nothing to mend: HTTPDNS would give what is given already.")
+        let weighing = judging.weighing
+        guard !weighing.trusted.isEmpty else {
+            return Advice(.notNeeded, "Nothing to mend: what is given here proves the name.")
+        }
+        // IPv4 addresses are translated here by HTTPDNS, too.
+        let isTranslated = weighing.networkAddresses.contains(where: weighing.isTranslated)
+        guard judging.isProvenByNetwork, weighing.provenByTrusted.isEmpty, !isTranslated else {
+            return Advice(
+                .notNeeded, "Nothing to mend: HTTPDNS would give what is given already.")
+        }
+        let honest = judging.sources.filter { !$0.source.isSuspect && $0.standing == .honest }
+        let names = honest.prefix(2).map(\.source.label).joined(separator: ", ")
+        return Advice(
+            .notNeeded,
+            "What this network gives works. HTTPDNS would be worse here: \(names) gives no address "
+                + "that proves the name.")
     }
 
     private var filtered: Advice {

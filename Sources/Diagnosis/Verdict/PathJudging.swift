@@ -245,16 +245,27 @@ struct PortalLikeness {
     /// Enough for a verdict, a likely one: nobody proves anything, and every name leads to that page,
     /// also names that nobody has.
     var findings: [Finding]? {
-        guard !weighing.hasProof, weighing.trusted.isEmpty, !isProbed, let redirect,
-            let source = evidence.sources.first(where: { leadsAll($0, to: redirect.address) })
+        guard let redirect, let all = oneForAll(at: redirect.address) else { return nil }
+        return [redirect.finding, all]
+    }
+
+    /// One address for every name, whatever is there.
+    var oneForAll: Finding? {
+        let given = weighing.addresses.lazy.filter { weighing.networkAddresses.contains($0) }
+        return given.prefix(PortalLikeness.mostAddresses).compactMap { oneForAll(at: $0) }.first
+    }
+
+    /// Because: who leads everybody to one page gives one address for it, or two.
+    private static let mostAddresses = 16
+
+    private func oneForAll(at address: IPAddress) -> Finding? {
+        guard !weighing.hasProof, weighing.trusted.isEmpty, !isProbed,
+            let source = evidence.sources.first(where: { leadsAll($0, to: address) })
         else { return nil }
-        return [
-            redirect.finding,
-            Finding(
-                "all_names_lead_there",
-                "\(source.label) gives \(redirect.address) for names, too, that were made up for this "
-                    + "question, and no trusted source is reached"),
-        ]
+        return Finding(
+            "all_names_lead_there",
+            "\(source.label) gives \(address) for names, too, that were made up for this question, "
+                + "and no trusted source is reached")
     }
 
     /// A probe that was answered has told already.

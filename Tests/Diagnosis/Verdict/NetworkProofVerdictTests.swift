@@ -170,6 +170,21 @@ import Testing
         #expect(scene.judgement.notes.contains { $0.code == "name_is_cut_here" })
     }
 
+    @Test func `what HTTPDNS would change is said of trusted sources that were heard alone`() {
+        func advice(_ scene: Scene) -> String { scene.judgement.advice.first?.text ?? "" }
+        var scene = better()
+        scene.proves("8.8.9.66")
+        #expect(!advice(scene).contains("would be worse"))
+        scene.evidence.answers.removeAll { $0.source == scene.doh }
+        scene.denies(scene.doh)
+        #expect(scene.verdict == .clean)
+        #expect(advice(scene).contains("would be worse"))
+        scene.evidence.answers.removeAll { $0.source == scene.doh }
+        scene.fails(scene.doh)
+        #expect(scene.verdict == .clean)
+        #expect(!advice(scene).contains("HTTPDNS"))
+    }
+
     @Test func `a sure sign of an interceptor counts wherever it is`() {
         var scene = better()
         scene.refuses("8.8.9.66", .unknownIssuer, issuer: "CN=FG100E,O=Fortinet")
@@ -185,6 +200,7 @@ import Testing
         scene.unreachable("8.8.9.1", .failed(.networkUnreachable, "Network is unreachable"))
         scene.proves("64:ff9b::808:901")
         #expect(scene.verdict == .clean)
+        #expect(scene.judgement.advice.first?.text.contains("would be worse") == false)
         scene.evidence.peers.removeLast()
         scene.unreachable("64:ff9b::808:901")
         #expect(scene.verdict == .addressBlocked)

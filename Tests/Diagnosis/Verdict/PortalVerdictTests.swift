@@ -87,9 +87,12 @@ import Testing
     }
 
     @Test(arguments: [nil, "https://shop.com/", "/login"])
-    func `a page that leads nowhere else is no portal`(location: String?) {
-        let scene = leading(to: location)
+    func `a page that leads nowhere else is no portal, but may be one`(location: String?) {
+        var scene = leading(to: location)
         #expect(scene.hijack?.how == .rewritten)
+        #expect(scene.judgement.advice.contains { $0.text.contains("captive portal") })
+        // Somebody who answers for one name made up, and denies another, is none.
+        scene.random(scene.udp, .publicSuffix, "cccccc")
         #expect(!scene.judgement.advice.contains { $0.text.contains("captive portal") })
     }
 
