@@ -99,6 +99,7 @@ private struct DiagnosisRun {
         progress.evidence.registrableDomain = PublicSuffix.registrableDomain(of: frame.name)
         progress.evidence.isUnderRegistry = PublicSuffix.registrySuffix(of: frame.name) != nil
         progress.evidence.skipped = skipped
+        progress.evidence.patienceMilliseconds = frame.end.milliseconds(since: frame.start)
         if options.probe != nil { progress.evidence.expectedProbe = options.probeExpectation }
         let sources = RunSources(options)
         progress.evidence.sources = sources.all

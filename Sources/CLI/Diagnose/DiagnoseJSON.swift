@@ -41,7 +41,7 @@ struct DiagnoseJSON {
             object["missing"] = .array(missing.map { .string($0.rawValue) })
         }
         object["confidence"] = .string(judgement.confidence.rawValue)
-        object["summary"] = .string(DiagnoseWords.headline(judgement.verdict))
+        object["summary"] = .string(DiagnoseWords.headline(judgement))
         object["for"] = .array(judgement.evidenceFor.map(json))
         object["against"] = .array(judgement.evidenceAgainst.map(json))
         object["notes"] = .array(judgement.notes.map(json))
@@ -93,6 +93,7 @@ struct DiagnoseJSON {
         case .lies: "lies"
         case .privateView: "private_view"
         case .unproven: "unproven"
+        case .failing: "failing"
         case .silent: "silent"
         }
     }

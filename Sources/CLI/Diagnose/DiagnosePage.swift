@@ -42,7 +42,7 @@ struct DiagnosePage {
             PageTimeline(diagnosis).section, PageChains(diagnosis).section, besides, raw, foot,
         ]
         return Markup.document(
-            title: "\(name): \(DiagnoseWords.headline(judgement.verdict))",
+            title: "\(name): \(DiagnoseWords.headline(judgement))",
             style: PageStyle.text, body: [Markup.element("main", [], parts)])
     }
 
@@ -60,7 +60,7 @@ struct DiagnosePage {
                     "h1", [],
                     [
                         .element("span", [("aria-hidden", "true")], [.text(tone.sign + " ")]),
-                        .text(name + ": " + DiagnoseWords.headline(judgement.verdict)),
+                        .text(name + ": " + DiagnoseWords.headline(judgement)),
                     ]),
                 .element(
                     "p", [],
@@ -256,7 +256,7 @@ enum PageTone: String {
         switch standing {
         case .honest: self = .good
         case .lies: self = .bad
-        case .privateView, .unproven: self = .unclear
+        case .privateView, .unproven, .failing: self = .unclear
         case .silent: self = .none
         }
     }

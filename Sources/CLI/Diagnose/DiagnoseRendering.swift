@@ -25,7 +25,7 @@ struct DiagnoseRendering {
     }
 
     private var headline: String {
-        let words = DiagnoseWords.headline(judgement.verdict)
+        let words = DiagnoseWords.headline(judgement)
         let painted =
             switch judgement.verdict.exitCode {
             case .succeeded: paint.green(words.printable)
@@ -228,7 +228,7 @@ extension DiagnoseRendering {
         case .translated(let told):
             "\(told.seen.atMilliseconds) ms  \(told.resolver) ipv4only.arpa: "
                 + DiagnoseWords.words(told)
-        case .judged(let judgement): DiagnoseWords.headline(judgement.verdict)
+        case .judged(let judgement): DiagnoseWords.headline(judgement)
         }
     }
 }

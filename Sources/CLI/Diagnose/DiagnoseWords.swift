@@ -19,8 +19,41 @@ enum DiagnoseWords {
     /// Because: what a person still reads; all of them are in the JSON.
     static let mostAddresses = 24
 
-    /// The verdict in a few words, without the name.
-    static func headline(_ verdict: Verdict) -> String {
+    /// The verdict in a few words, without the name; with what stands behind it, where one verdict has
+    /// more than one face.
+    static func headline(_ judgement: Judgement) -> String {
+        let codes = Set((judgement.evidenceFor + judgement.evidenceAgainst).map(\.code))
+        switch judgement.verdict {
+        case .originBroken where codes.contains("tls_refused"):
+            return codes.contains("may_be_filtered")
+                ? "broken at its origin: its servers refuse TLS with this name"
+                : "broken at its origin: its servers refuse TLS, and no certificate was seen"
+        case .inconclusive(let missing):
+            return "undecided: "
+                + missing.map { words($0, judgement) }.joined(separator: ", ")
+        default: return headline(judgement.verdict)
+        }
+    }
+
+    private static func words(_ missing: Verdict.Missing, _ judgement: Judgement) -> String {
+        let isTrusted: Bool
+        switch missing {
+        case .trustedAnswer: isTrusted = true
+        case .networkAnswer: isTrusted = false
+        case .handshake where judgement.evidenceFor.contains { $0.code == "port_refuses" }:
+            return "the port for HTTPS refuses, and another one is open"
+        default: return words(missing)
+        }
+        let failures = judgement.sources.filter { $0.source.isSuspect != isTrusted }
+            .compactMap(\.failure)
+        guard !failures.isEmpty else { return words(missing) }
+        let names = Set(failures).map(\.name).sorted().joined(separator: ", ")
+        return isTrusted
+            ? "trusted sources answer with \(names)"
+            : "the sources of this network answer with \(names)"
+    }
+
+    private static func headline(_ verdict: Verdict) -> String {
         switch verdict {
         case .clean: "not hijacked"
         case .cdnVariation: "not hijacked: different servers, each of them the name's own"
@@ -50,8 +83,9 @@ enum DiagnoseWords {
     static func words(_ missing: Verdict.Missing) -> String {
         switch missing {
         case .trustedAnswer: "no trusted source answered"
-        case .networkAnswer: "no source of this network answered"
+        case .networkAnswer: "no source of this network gave an answer"
         case .handshake: "no address proved the name"
+        case .networkProof: "what is given here does not prove the name"
         case .rightClock: "this machine's clock is wrong"
         case .time: "the time was up"
         case .nobodyAsked: "nobody was asked"
@@ -66,6 +100,7 @@ enum DiagnoseWords {
         case .lies(let how): "lies: \(how.rawValue)"
         case .privateView: "knows it otherwise"
         case .unproven: "unproven"
+        case .failing(let code): "fails: \(code.name)"
         case .silent: "no answer"
         }
     }
@@ -76,6 +111,7 @@ enum DiagnoseWords {
             return judged.source.standing == .hosts && judged.standing == .silent
                 ? "no entry" : words(judged.standing)
         }
+        if let code = judged.failure { return "trusted, fails: \(code.name)" }
         return judged.standing == .silent ? "trusted, silent" : "trusted"
     }
 
@@ -85,7 +121,7 @@ enum DiagnoseWords {
         case .impostor: "somebody else"
         case .badCertificate: "certificate gone bad"
         case .filtered: "cuts the name"
-        case .mute: "no TLS"
+        case .mute: "no certificate"
         case .unreachable: "unreachable"
         case .impossible: "no host there"
         case .untried: "not tried"

@@ -31,6 +31,8 @@ public struct Evidence: Sendable, Hashable {
     /// What the probe URL answers where nobody interferes; nil when there was none to ask.
     public var expectedProbe: ProbeExpectation?
     public var network = NetworkEvidence()
+    /// How long the run could take, in milliseconds; nil: long enough.
+    public var patienceMilliseconds: Int64?
     /// What the deadline left undone, in words.
     public var unfinished: [String] = []
     /// Whether the run was ended from outside before its own end.

@@ -38,6 +38,9 @@ public struct EvidenceSource: Sendable, Hashable {
         self.alternateOf = alternateOf
     }
 
+    /// Whether it is judged, and more than a file of this machine.
+    var isOfNetwork: Bool { isSuspect && standing != .hosts }
+
     /// Whether it is judged; the others are what is judged by.
     public var isSuspect: Bool { standing != .trusted }
 }

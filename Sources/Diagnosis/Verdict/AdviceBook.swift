@@ -11,9 +11,30 @@ struct AdviceBook {
     }
 
     var advice: [Advice] {
+        let advice = adviceForVerdict
+        // A portal is not told by its name alone, but who is behind one has to know.
         switch ruling.verdict {
-        case .clean:
-            [Advice(.notNeeded, "Nothing to mend: HTTPDNS would give what is given already.")]
+        case .dnsHijacked, .inconclusive, .tlsIntercepted:
+            guard let portal = mayBePortal else { return advice }
+            return advice + [portal]
+        default: return advice
+        }
+    }
+
+    private var mayBePortal: Advice? {
+        let likeness = PortalLikeness(judging)
+        guard !judging.isProvenByNetwork,
+            let sign = likeness.redirect?.finding ?? likeness.oneForAll
+        else { return nil }
+        return Advice(
+            .doesNotHelp,
+            "It may be a captive portal: \(sign.text). Open a plain http page in a browser and see "
+                + "whether it wants a login; --probe URL tells for certain.")
+    }
+
+    private var adviceForVerdict: [Advice] {
+        switch ruling.verdict {
+        case .clean: [harmless]
         case .cdnVariation:
             [
                 Advice(
@@ -25,10 +46,7 @@ struct AdviceBook {
         case .tlsIntercepted: intercepted
         case .sniFiltered:
             [
-                Advice(
-                    .doesNotHelp,
-                    "HTTPDNS does not help: the addresses are right, and the name in clear in the "
-                        + "TLS handshake is what gives the connection away."),
+                filtered,
                 Advice(
                     .doesNotHelp,
                     "What can help is a way around this network (a VPN, a proxy), or Encrypted "
@@ -49,29 +67,85 @@ struct AdviceBook {
                     "Open a plain http page in a browser and log in, then try again. HTTPDNS cannot "
                         + "pass a network that lets nothing through.")
             ]
-        case .originBroken:
-            [
-                Advice(
-                    .doesNotHelp,
-                    "HTTPDNS does not help: the site itself has a bad certificate. Its operator has "
-                        + "to mend it; do not go on past the warning.")
-            ]
+        case .originBroken: [broken]
         case .offline:
             [Advice(.doesNotHelp, "Connect this machine to a network, then try again.")]
         case .inconclusive(let missing): missing.map { advice(for: $0) }
         }
     }
 
-    private func hijacked(_ source: EvidenceSource, _ how: Verdict.Hijack) -> [Advice] {
-        guard source.standing != .hosts else {
-            return [
-                Advice(
-                    .doesNotHelp,
-                    "The hosts file of this machine names another address. This library reads it "
-                        + "first, too, unless it is told not to: remove the line if nobody wants it."
-                )
-            ]
+    private var harmless: Advice {
+        let weighing = judging.weighing
+        guard !weighing.trusted.isEmpty else {
+            return Advice(.notNeeded, "Nothing to mend: what is given here proves the name.")
         }
+        // IPv4 addresses are translated here by HTTPDNS, too.
+        let isTranslated = weighing.networkAddresses.contains(where: weighing.isTranslated)
+        guard judging.isProvenByNetwork, weighing.provenByTrusted.isEmpty, !isTranslated else {
+            return Advice(
+                .notNeeded, "Nothing to mend: HTTPDNS would give what is given already.")
+        }
+        let honest = judging.sources.filter { !$0.source.isSuspect && $0.standing == .honest }
+        let names = honest.prefix(2).map(\.source.label).joined(separator: ", ")
+        return Advice(
+            .notNeeded,
+            "What this network gives works. HTTPDNS would be worse here: \(names) gives no address "
+                + "that proves the name.")
+    }
+
+    private var filtered: Advice {
+        let open = judging.weighing.provenByTrusted
+        return open.isEmpty
+            ? Advice(
+                .doesNotHelp,
+                "HTTPDNS does not help: the addresses are right, and the name in clear in the TLS "
+                    + "handshake is what gives the connection away.")
+            : Advice(
+                .helps,
+                "HTTPDNS helps for now: at \(open.listed), which "
+                    + "\(judging.weighing.trustedGivers(of: open)) gives, the name is not cut. The next "
+                    + "address may be filtered like the others.")
+    }
+
+    private var broken: Advice {
+        ruling.supports.contains { $0.code == "tls_refused" }
+            ? Advice(
+                .doesNotHelp,
+                "HTTPDNS does not help: the addresses are right, and what is there speaks no TLS "
+                    + "for the name. Its operator can tell whether it should; a port where it does "
+                    + "may be another (--tls-port).")
+            : Advice(
+                .doesNotHelp,
+                "HTTPDNS does not help: the site itself has a bad certificate. Its operator has to mend "
+                    + "it; do not go on past the warning.")
+    }
+
+    private var hosts: Advice {
+        Advice(
+            .doesNotHelp,
+            "The hosts file of this machine names another address. This library reads it first, too, "
+                + "unless it is told not to: remove the line if nobody wants it.")
+    }
+
+    /// An address proves the name, and what is given here does not.
+    private var unproven: Advice {
+        guard judging.badHosts == nil else { return hosts }
+        let proven = judging.weighing.provenByTrusted
+        guard !proven.isEmpty, !judging.isProvenByNetwork else {
+            return Advice(
+                .doesNotHelp,
+                "Not all addresses that are given here were tried: give it more time "
+                    + "(--timeout 15s), or let it go where it does not by itself (--dial-private).")
+        }
+        return Advice(
+            .helps,
+            "HTTPDNS helps: \(judging.weighing.trustedGivers(of: proven)) is reached from here, and "
+                + "\(proven.listed), which it gives, proves the name. Whether this network lies, "
+                + "or leads to a server of the name that is down, is not known.")
+    }
+
+    private func hijacked(_ source: EvidenceSource, _ how: Verdict.Hijack) -> [Advice] {
+        guard source.standing != .hosts else { return [hosts] }
         let honest = judging.sources.filter { !$0.source.isSuspect && $0.standing == .honest }
         let names = honest.prefix(2).map(\.source.label).joined(separator: ", ")
         let isReached = judging.weighing.hasProof
@@ -139,15 +213,16 @@ struct AdviceBook {
                 .doesNotHelp,
                 "No trusted source answered: name one that is reached from here with --trusted.")
         case .networkAnswer:
-            judging.weighing.hasProof
+            judging.weighing.provenByTrusted.isEmpty
                 ? Advice(
-                    .helps,
-                    "No name server of this network answered. HTTPDNS helps: a trusted source is "
-                        + "reached from here, and an address that it gives proves the name.")
-                : Advice(
                     .doesNotHelp,
-                    "No name server of this network answered, and no trusted source gave an address "
+                    "No name server of this network gave an answer, and no trusted source an address "
                         + "that proves the name.")
+                : Advice(
+                    .helps,
+                    "No name server of this network gave an answer. HTTPDNS helps: a trusted source is "
+                        + "reached from here, and an address that it gives proves the name.")
+        case .networkProof: unproven
         case .handshake:
             Advice(
                 .doesNotHelp,

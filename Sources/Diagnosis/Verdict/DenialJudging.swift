@@ -7,7 +7,7 @@ struct DenialJudging {
     let weighing: Weighing
     let source: EvidenceSource
 
-    func part(_ statement: Statement, _ type: RecordType) -> SourceJudging.Part? {
+    func part(_ statement: Statement, _ type: RecordType) -> SourceJudging.Part {
         let blocking = statement.extendedErrors.first {
             DenialJudging.blockingCodes.contains($0.code)
         }
@@ -19,10 +19,12 @@ struct DenialJudging {
         }
         guard statement.isNegative else { return failure(statement, type) }
         guard let measure = weighing.trusted[type] else {
+            // Who proves the name by one family may well have nothing of the other.
+            if provesOtherThan(type) { return .agrees }
             return .unproven(
                 finding("denial_unproven", "\(said(statement)), and no trusted source answers"))
         }
-        guard measure.isPositive else { return .honest }
+        guard measure.isPositive else { return .agrees }
         return denied(statement, measure, type)
     }
 
@@ -34,7 +36,14 @@ struct DenialJudging {
         if type == .aaaa, statement.code == .noError,
             weighing.statement(of: source, .a)?.isPositive == true
         {
-            return .unproven(finding("hides_ipv6", "it leaves IPv6 addresses out"))
+            return .remark(finding("hides_ipv6", "it leaves IPv6 addresses out"))
+        }
+        // Or IPv4; but then the name must work.
+        if type == .a, statement.code == .noError, provesOtherThan(.a) {
+            return .remark(
+                finding(
+                    "hides_ipv4",
+                    "it leaves IPv4 addresses out, and the IPv6 one that it gives proves the name"))
         }
         // What only a private network has, the public tree may well deny.
         guard measure.addresses.contains(where: { AddressMeaning(of: $0) == nil || isProven($0) })
@@ -48,18 +57,36 @@ struct DenialJudging {
                 "denied", "\(said(statement)); trusted sources give \(measure.addresses.listed)"))
     }
 
+    private func provesOtherThan(_ type: RecordType) -> Bool {
+        let other: RecordType = type == .a ? .aaaa : .a
+        return weighing.statement(of: source, other)?.addresses.contains(where: isProven) == true
+    }
+
     private func isProven(_ address: IPAddress) -> Bool {
         weighing.standing(of: address) == .proven
     }
 
     /// REFUSED for this name alone is a block; a server that fails for all is none.
-    private func failure(_ statement: Statement, _ type: RecordType) -> SourceJudging.Part? {
+    private func failure(_ statement: Statement, _ type: RecordType) -> SourceJudging.Part {
         guard statement.code == .refused, weighing.isTrustedPositive, answersOthers else {
-            return nil
+            return .failed(statement.code, failed(statement))
         }
         return .lies(
             .blocked, .likely,
             finding("refused_alone", "it refuses this name, and answers for others"))
+    }
+
+    /// What a server says that fails, and whether for this name alone.
+    func failed(_ statement: Statement) -> Finding {
+        let scope =
+            answersOthers
+            ? " for this name, and answers for others"
+            : weighing.evidence.randomNames.contains {
+                $0.answer.source == source && $0.answer.statement != nil
+            } ? " for every name" : ""
+        let why = statement.extendedErrors.compactMap(\.name)
+        let word = why.isEmpty ? "" : " (\(why.joined(separator: ", ")))"
+        return finding("server_fails", "it answers \(statement.code.name)\(word)\(scope)")
     }
 
     private var answersOthers: Bool {

@@ -1,4 +1,5 @@
 public import HTTPDNSNames
+public import HTTPDNSWire
 
 /// A verdict with its reasons.
 public struct Judgement: Sendable, Hashable {
@@ -91,6 +92,9 @@ public struct SourceJudgement: Sendable, Hashable {
         case privateView
         /// Nothing proves or disproves it.
         case unproven
+        /// It answers, and with this failure: it says neither that there is something nor that there
+        /// is nothing.
+        case failing(ResponseCode)
         /// It gave no usable answer.
         case silent
     }
@@ -99,6 +103,11 @@ public struct SourceJudgement: Sendable, Hashable {
     public let standing: Standing
     public let confidence: Confidence
     public let reasons: [Finding]
+
+    /// What it answers, where that is a failure.
+    public var failure: ResponseCode? {
+        if case .failing(let code) = standing { code } else { nil }
+    }
 }
 
 /// What is to be thought of one address.
@@ -113,7 +122,7 @@ public struct AddressJudgement: Sendable, Hashable {
         case badCertificate = "bad_certificate"
         /// It cuts the handshake with the name, and only that.
         case filtered
-        /// It speaks no TLS.
+        /// It takes connections, and shows no certificate.
         case mute
         case unreachable
         /// No public host can be there.

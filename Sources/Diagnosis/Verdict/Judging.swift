@@ -132,7 +132,8 @@ struct Judging {
     var hasAnyReply: Bool {
         let hasAnswer = evidence.answers.contains {
             guard $0.source.standing != .hosts, let statement = $0.statement else { return false }
-            return statement.isPositive || statement.isNegative
+            // A server on this machine says by a failure that it reached nobody.
+            return statement.isPositive || statement.isNegative || isFar($0.source)
         }
         return hasAnswer || evidence.peers.contains { $0.connection == .connected }
             || evidence.fetches.contains { (try? $0.result.get()) != nil }
@@ -144,7 +145,7 @@ struct Judging {
 
     /// Silence says something only of who was asked, and had the time to answer.
     private var offline: Ruling? {
-        guard !hasAnyReply, hasHeardOut else { return nil }
+        guard !hasAnyReply, hasHeardOut, !isHasty else { return nil }
         let names = asked.prefix(4).map(\.label).joined(separator: ", ")
         let more = asked.count > 4 ? " and \(asked.count - 4) more" : ""
         let silence = Finding("no_reply", "nobody answered who was asked: \(names)\(more)")
@@ -152,14 +153,38 @@ struct Judging {
             let findings = [Finding("no_route", "this machine has no route to anywhere"), silence]
             return Ruling(.offline, .certain, findings)
         }
-        let wentOut = asked.contains { source in
-            source.server.map { !$0.address.isLoopback } ?? (source.standing == .trusted)
-        }
-        guard wentOut, !isAllOnLoopback else { return nil }
+        guard asked.contains(where: isFar), !isAllOnLoopback else { return nil }
         return Ruling(
             .offline, .likely, [silence],
             against: [Finding("has_route", "this machine has a route, which leads nowhere")])
     }
+
+    private func isFar(_ source: EvidenceSource) -> Bool {
+        source.server.map { !$0.address.isLoopback } ?? (source.standing == .trusted)
+    }
+
+    /// Whether somebody was silent who was given too little time for that to say anything.
+    var isHasty: Bool {
+        guard let patience = evidence.patienceMilliseconds, patience < Judging.hastyMilliseconds
+        else { return false }
+        return isSilent
+    }
+
+    private var isSilent: Bool {
+        let isUnheard = evidence.sources.contains { source in
+            let answers = evidence.answers.filter { $0.source == source }
+            return answers.isEmpty
+                || answers.contains {
+                    if case .failure(.timedOut) = $0.result { true } else { false }
+                }
+        }
+        return isUnheard
+            || evidence.peers.contains { $0.connection == .timedOut || $0.real == .timedOut }
+    }
+
+    /// Because: answers have six tenths of it; of those a question that was lost needs 0.8 s until it is
+    /// sent again, and the answer a round trip.
+    static let hastyMilliseconds: Int64 = 2_000
 
     /// Sources that a question went to, or would have, had the network let it.
     var asked: [EvidenceSource] {
@@ -178,20 +203,45 @@ struct Judging {
     // MARK: A portal
 
     private var portal: Ruling? {
-        let finding = PortalJudging(evidence).finding
-        guard let finding else { return nil }
+        guard let finding = PortalJudging(evidence).finding else {
+            return PortalLikeness(self).findings.map { Ruling(.captivePortal, .likely, $0) }
+        }
         // What the network lets through to the name itself, it is not waiting to be paid for.
         guard !isProvenByNetwork else { return nil }
         return Ruling(.captivePortal, finding.isSure ? .certain : .likely, [finding.finding])
     }
 
-    /// Whether an address that a suspect source gave proves the name.
+    /// Whether an address that this network gives proves the name.
     var isProvenByNetwork: Bool {
-        evidence.answers.contains { answer in
-            answer.source.isSuspect && answer.source.standing != .hosts
-                && (answer.statement?.addresses ?? []).contains {
-                    weighing.standing(of: $0) == .proven
+        weighing.networkAddresses.contains { weighing.standing(of: $0) == .proven }
+    }
+
+    /// Honest sources of this network that give an address which proves the name.
+    var bearers: [SourceJudgement] {
+        sources.filter { judged in
+            judged.standing == .honest && judged.source.isOfNetwork
+                && evidence.answers.contains { answer in
+                    answer.source == judged.source
+                        && (answer.statement?.addresses ?? []).contains {
+                            weighing.standing(of: $0) == .proven
+                        }
                 }
+        }
+    }
+
+    /// What programs of this machine go by before all resolvers, where it is not borne out.
+    var badHosts: SourceJudgement? {
+        sources.first {
+            $0.source.standing == .hosts && ![.honest, .silent].contains($0.standing)
+        }
+    }
+
+    /// Judged sources of which something is not proven.
+    var doubtful: [SourceJudgement] {
+        sources.filter { judged in
+            judged.source.isSuspect
+                && (judged.standing == .unproven
+                    || judged.standing == .honest && judged.confidence != .certain)
         }
     }
 
@@ -267,6 +317,9 @@ struct Judging {
             return Ruling(
                 .inconclusive(missing: [.localResources]), .certain, [shortage] + reasons)
         }
+        if isHasty, !hasAnyReply {
+            return Ruling(.inconclusive(missing: [.time]), .certain, [haste] + reasons)
+        }
         if asked.isEmpty, weighing.addresses.isEmpty {
             let route =
                 evidence.network.hasRoute
@@ -276,17 +329,49 @@ struct Judging {
                 ]
             return Ruling(.inconclusive(missing: [.nobodyAsked]), .certain, route + reasons)
         }
+        var supports = isHasty ? [haste] : []
+        if let proof = proofElsewhere { supports.append(proof) }
+        return Ruling(
+            .inconclusive(missing: missing), .certain,
+            supports + (PeerJudging(self).closedPort.map { [$0] } ?? []) + reasons)
+    }
+
+    private var missing: [Verdict.Missing] {
         var missing: [Verdict.Missing] = []
         if weighing.trusted.isEmpty { missing.append(.trustedAnswer) }
-        let isHeard = evidence.answers.contains {
-            $0.source.isSuspect
-                && ($0.statement.map { $0.isPositive || $0.isNegative } ?? false)
-        }
+        let isHeard = evidence.answers.contains { $0.source.isSuspect && isUsable($0) }
         if !isHeard { missing.append(.networkAnswer) }
         if !weighing.addresses.isEmpty, !weighing.hasProof { missing.append(.handshake) }
-        if !evidence.unfinished.isEmpty { missing.append(.time) }
-        if missing.isEmpty { missing = [.handshake] }
-        return Ruling(.inconclusive(missing: missing), .certain, reasons)
+        if isHeard, weighing.hasProof { missing.append(.networkProof) }
+        if isHasty || !evidence.unfinished.isEmpty { missing.append(.time) }
+        return missing.isEmpty ? [.handshake] : missing
+    }
+
+    /// To deny what all deny is no answer where the other type has something.
+    private func isUsable(_ answer: AnswerEvidence) -> Bool {
+        guard let statement = answer.statement else { return false }
+        if statement.isPositive { return true }
+        let isAgreed =
+            weighing.isTrustedPositive && weighing.trusted[answer.type]?.isNegative == true
+        return statement.isNegative && !isAgreed
+    }
+
+    private var haste: Finding {
+        let patience = evidence.patienceMilliseconds ?? 0
+        return Finding(
+            "too_little_time",
+            "all of it had \(patience) ms: who was silent may have had no time to answer")
+    }
+
+    /// Who proves the name, where nobody here does.
+    private var proofElsewhere: Finding? {
+        let proven = weighing.provenByTrusted
+        guard !proven.isEmpty, !isProvenByNetwork else { return nil }
+        return Finding(
+            "proven_elsewhere",
+            "\(evidence.name) is proven by TLS at \(proven.listed), which "
+                + "\(weighing.trustedGivers(of: proven)) gives, and nowhere that this network leads to"
+        )
     }
 
     // MARK: The other side
@@ -308,7 +393,7 @@ struct Judging {
                         "the name may just have moved, or \(source.label) may be out of date"))
             }
         case .clean, .cdnVariation:
-            found += sources.filter { $0.standing == .unproven }.flatMap(\.reasons)
+            found += doubtful.flatMap(\.reasons)
         case .tlsIntercepted, .sniFiltered, .addressBlocked, .captivePortal, .originBroken,
             .offline, .inconclusive:
             break

@@ -1,4 +1,5 @@
 internal import HTTPDNSNames
+internal import HTTPDNSWire
 
 /// The state of each layer in one line.
 struct LayerBook {
@@ -41,7 +42,7 @@ struct LayerBook {
     private var dns: LayerLine {
         let suspects = judging.sources.filter { $0.source.isSuspect }
         let liars = judging.liars
-        let heard = suspects.filter { $0.standing != .silent }
+        let heard = suspects.filter { $0.standing != .silent && $0.failure == nil }
         if let first = liars.first, case .lies(var how) = first.standing {
             if case .dnsHijacked(_, let final) = ruling.verdict { how = final }
             let others = liars.count > 1 ? " and \(liars.count - 1) more" : ""
@@ -55,10 +56,12 @@ struct LayerBook {
         let measure =
             trusted.isEmpty
             ? "no trusted source answers" : "\(trusted.count) trusted to compare with"
+        let failures = Set(suspects.compactMap(\.failure)).map(\.name).sorted()
+        let failing = failures.isEmpty ? "" : " with more than \(failures.joined(separator: ", "))"
         guard !heard.isEmpty else {
             return LayerLine(
                 .dns, suspects.isEmpty ? .notTried : .unclear,
-                "none of \(suspects.count) sources to be judged answers; \(measure)")
+                "none of \(suspects.count) sources to be judged answers\(failing); \(measure)")
         }
         let honest = heard.filter { $0.standing == .honest }.count
         let state: LayerLine.State = honest == heard.count ? .good : .unclear
@@ -112,7 +115,7 @@ struct LayerBook {
         case .impostor: "is somebody else"
         case .badCertificate: "has a certificate gone bad"
         case .filtered: "cuts the name"
-        case .mute: "speaks no TLS"
+        case .mute: "shows no certificate"
         case .unreachable: "takes no connection"
         case .impossible: "is no host's address"
         case .untried: "was not tried"
@@ -122,6 +125,9 @@ struct LayerBook {
     private var http: LayerLine {
         guard !evidence.fetches.isEmpty else {
             return LayerLine(.http, .notTried, "no page was asked for")
+        }
+        if ruling.verdict == .captivePortal, let first = ruling.supports.first {
+            return LayerLine(.http, .bad, first.text)
         }
         if let portal = PortalJudging(evidence).finding {
             return LayerLine(

@@ -12,7 +12,8 @@ struct Notes {
     private var weighing: Weighing { judging.weighing }
 
     var all: [Finding] {
-        var all = lives + differences + wildcards + deadAddresses + families + pages + identities
+        var all = lives + differences + wildcards + deadAddresses + badAddresses + families + pages
+        all += unmadeChecks + identities
         if let skew = ClockJudging(judging).skew,
             skew.seconds.magnitude > Notes.noticeableSeconds
         {
@@ -90,7 +91,7 @@ struct Notes {
     /// Differences without consequence, so that nobody has to find them in the evidence.
     private var differences: [Finding] {
         var found: [Finding] = []
-        for source in judging.sources where source.standing == .privateView {
+        for source in judging.sources where source.standing == .privateView || isBorneOut(source) {
             found += source.reasons
         }
         // An address beside the right ones that does nothing.
@@ -107,6 +108,11 @@ struct Notes {
             }
         }
         return found
+    }
+
+    /// What it leaves out, or does not answer, then does no harm.
+    private func isBorneOut(_ source: SourceJudgement) -> Bool {
+        source.source.isSuspect && source.standing == .honest && source.confidence == .certain
     }
 
     private var wildcards: [Finding] {
@@ -137,14 +143,36 @@ struct Notes {
         guard weighing.hasProof else { return [] }
         return judging.addresses.filter {
             [.unreachable, .mute].contains($0.standing) && $0.address.family == .ipv4
+                && !$0.address.isLoopback
         }.map {
             Finding("dead_address", "nothing answers at \($0.address), and others work")
         }
     }
 
+    /// Where the network proves the name, addresses that are worse: HTTPDNS might give them.
+    private var badAddresses: [Finding] {
+        guard judging.isProvenByNetwork else { return [] }
+        let trusted = weighing.trustedAddresses
+        return judging.addresses.compactMap { judged in
+            let address = judged.address
+            if let words = weighing.cutWords(at: address) {
+                return Finding("name_is_cut_here", words + "; others work")
+            }
+            guard trusted.contains(address),
+                [.impostor, .badCertificate].contains(judged.standing)
+            else { return nil }
+            return Finding(
+                "trusted_address_bad",
+                "by \(weighing.trustedGivers(of: [address])): " + weighing.whoAnswers(at: address)
+                    + "; others work")
+        }
+    }
+
     private var families: [Finding] {
         var found: [Finding] = []
-        let six = judging.addresses.filter { $0.address.family == .ipv6 }
+        let six = judging.addresses.filter {
+            $0.address.family == .ipv6 && !$0.address.isLoopback
+        }
         let dead = six.filter { [.unreachable, .mute].contains($0.standing) }
         let worksOnFour = judging.addresses.contains {
             $0.address.family == .ipv4 && $0.standing == .proven
@@ -169,6 +197,19 @@ struct Notes {
         return found
     }
 
+    // MARK: Checks that did not happen
+
+    private var unmadeChecks: [Finding] {
+        evidence.fetches.compactMap { fetch in
+            guard fetch.purpose == .portalProbe, case .failure(let failure) = fetch.result else {
+                return nil
+            }
+            return Finding(
+                "probe_not_answered",
+                "whether a portal is in the way was not found out: \(fetch.url): \(failure.reason)")
+        }
+    }
+
     // MARK: Pages
 
     private var pages: [Finding] {
@@ -177,7 +218,7 @@ struct Notes {
         }
         var found: [Finding] = []
         for (fetch, page) in pages where [.plain, .reference].contains(fetch.purpose) {
-            if let host = Notes.host(ofURL: page.location ?? ""), isForeign(host) {
+            if let host = PortalLikeness.stranger(page, evidence) {
                 found.append(
                     Finding("redirect_elsewhere", "\(fetch.url) leads to another host, \(host)"))
             }
@@ -210,18 +251,5 @@ struct Notes {
                 + "\(isProven ? "proven peer" : "trusted address") (\(page.bodyOctets) octets "
                 + "and \(measure.bodyOctets))\(fields): pages that change by themselves do that, too"
         )
-    }
-
-    private func isForeign(_ host: HostName) -> Bool {
-        let home = evidence.registrableDomain ?? evidence.name
-        return !host.isSameOrUnder(home)
-    }
-
-    /// The host of an absolute URL; nil for what has none, or an address.
-    private static func host(ofURL url: String) -> HostName? {
-        guard let slashes = url.firstRange(of: "://") else { return nil }
-        let authority = url[slashes.upperBound...].prefix { !"/?#".contains($0) }
-        let place = authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
-        return try? HostName(String(place.prefix { $0 != ":" }))
     }
 }

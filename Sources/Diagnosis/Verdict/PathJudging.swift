@@ -184,8 +184,20 @@ struct PortalJudging {
     ) -> (finding: Finding, isSure: Bool)? {
         guard let expected = evidence.expectedProbe else { return nil }
         let excerpt = String(decoding: page.excerpt, as: UTF8.self)
-        if page.status == expected.status, expected.body.map({ excerpt.contains($0) }) ?? true {
-            return nil
+        let isBodyRight = expected.body.map { excerpt.contains($0) } ?? true
+        if page.status == expected.status {
+            guard !isBodyRight, let wanted = expected.body else { return nil }
+            let words =
+                page.bodyOctets == 0
+                ? "with an empty body"
+                : "with a body that begins \"\(PortalJudging.start(excerpt))\""
+            return (
+                Finding(
+                    "probe_answered_otherwise",
+                    "\(url) answers \(page.status), as it should, \(words), and \"\(wanted)\" is not "
+                        + "in it"),
+                false
+            )
         }
         let isRedirect = (300...399).contains(page.status)
         let place = page.location.map { ", which leads to \($0)" } ?? ""
@@ -195,5 +207,98 @@ struct PortalJudging {
                 "\(url) answers \(page.status)\(place), not \(expected.status)"),
             isRedirect || page.status == 511
         )
+    }
+
+    /// What a person needs to see which page it is.
+    private static func start(_ excerpt: String) -> String {
+        let line = excerpt.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return line.count > longestStart ? String(line.prefix(longestStart)) + "…" : line
+    }
+
+    /// Because: the title of a page, about.
+    private static let longestStart = 60
+}
+
+/// What looks like a portal where no page is asked for whose answer is known beforehand.
+struct PortalLikeness {
+    private let judging: Judging
+
+    init(_ judging: Judging) { self.judging = judging }
+
+    private var evidence: Evidence { judging.evidence }
+    private var weighing: Weighing { judging.weighing }
+
+    /// A page in clear, at an address of this network that proves nothing, which sends on to another
+    /// host.
+    var redirect: (finding: Finding, address: IPAddress)? {
+        for fetch in evidence.fetches where [.plain, .reference].contains(fetch.purpose) {
+            guard let address = fetch.address, weighing.networkAddresses.contains(address),
+                weighing.standing(of: address) != .proven, let page = try? fetch.result.get(),
+                let place = PortalLikeness.stranger(page, evidence)
+            else { continue }
+            let text = "\(fetch.url) at \(address) leads to another host, \(place)"
+            return (Finding("redirect_elsewhere", text), address)
+        }
+        return nil
+    }
+
+    /// Enough for a verdict, a likely one: nobody proves anything, and every name leads to that page,
+    /// also names that nobody has.
+    var findings: [Finding]? {
+        guard let redirect, let all = oneForAll(at: redirect.address) else { return nil }
+        return [redirect.finding, all]
+    }
+
+    /// One address for every name, whatever is there.
+    var oneForAll: Finding? {
+        let given = weighing.addresses.lazy.filter { weighing.networkAddresses.contains($0) }
+        return given.prefix(PortalLikeness.mostAddresses).compactMap { oneForAll(at: $0) }.first
+    }
+
+    /// Because: who leads everybody to one page gives one address for it, or two.
+    private static let mostAddresses = 16
+
+    private func oneForAll(at address: IPAddress) -> Finding? {
+        guard !weighing.hasProof, weighing.trusted.isEmpty, !isProbed,
+            let source = evidence.sources.first(where: { leadsAll($0, to: address) })
+        else { return nil }
+        return Finding(
+            "all_names_lead_there",
+            "\(source.label) gives \(address) for names, too, that were made up for this question, "
+                + "and no trusted source is reached")
+    }
+
+    /// A probe that was answered has told already.
+    private var isProbed: Bool {
+        evidence.fetches.contains {
+            $0.purpose == .portalProbe && (try? $0.result.get()) != nil
+        }
+    }
+
+    private func leadsAll(_ source: EvidenceSource, to address: IPAddress) -> Bool {
+        let own = evidence.randomNames.filter {
+            $0.answer.source == source && $0.parent == .publicSuffix
+        }
+        return source.isOfNetwork && own.count > 1
+            && own.allSatisfy { $0.answer.statement?.addresses.contains(address) == true }
+    }
+
+    /// The host that a page sends on to, where it is neither the name's nor under the same registration.
+    static func stranger(_ page: FetchEvidence.Page, _ evidence: Evidence) -> String? {
+        guard let place = host(ofURL: page.location ?? "") else { return nil }
+        if let address = try? IPAddress(place) { return "\(address)" }
+        guard let name = try? HostName(place),
+            !name.isSameOrUnder(evidence.registrableDomain ?? evidence.name)
+        else { return nil }
+        return "\(name)"
+    }
+
+    /// The host of an absolute URL, without port and brackets.
+    private static func host(ofURL url: String) -> String? {
+        guard let slashes = url.firstRange(of: "://") else { return nil }
+        let authority = url[slashes.upperBound...].prefix { !"/?#".contains($0) }
+        let place = authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
+        if place.hasPrefix("[") { return String(place.dropFirst().prefix { $0 != "]" }) }
+        return String(place.prefix { $0 != ":" })
     }
 }

@@ -1,8 +1,15 @@
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSTrust
+internal import HTTPDNSWire
 
 /// Judges what is found at the right addresses, when no source lies about them.
+///
+/// Rules:
+/// 1. What programs here get is what this network gives: where that proves the name, the name works,
+///    whatever is at addresses of trusted sources; only a sure sign of somebody in between counts then.
+/// 2. Where it does not, a proof elsewhere makes nothing clean.
+/// 3. The rest is judged at the addresses of trusted sources; without one, at all.
 struct PeerJudging {
     private let judging: Judging
     /// The right addresses as far as anybody knows: those of trusted sources, else all.
@@ -22,7 +29,8 @@ struct PeerJudging {
     var ruling: Ruling? {
         guard !targets.isEmpty else { return nil }
         let impostors = at(.impostor)
-        if !at(.proven).isEmpty { return mixed(impostors) ?? harmless }
+        if !judging.bearers.isEmpty { return mixed(impostors) ?? harmless }
+        if !at(.proven).isEmpty { return mixed(impostors) ?? cutHere ?? unasked }
         let filtered = at(.filtered)
         if !filtered.isEmpty { return sniFiltered(filtered) }
         if !impostors.isEmpty {
@@ -45,33 +53,56 @@ struct PeerJudging {
         guard !impostors.isEmpty else { return nil }
         let ruling = InterceptorJudging(judging, impostors).ruling
         guard ruling.verdict == .tlsIntercepted else { return nil }
+        // An address that nobody here is led to is one of many where the name is proven.
+        let isMet = impostors.contains { weighing.networkAddresses.contains($0) }
+        guard isMet || judging.bearers.isEmpty || ruling.confidence == .certain else { return nil }
         return ruling
     }
 
     // MARK: The proof
 
-    /// The name is proven, and nobody lies.
+    /// The network proves the name, and nobody lies.
     private var harmless: Ruling? {
-        let unproven = judging.sources.filter { $0.standing == .unproven }
-        let heard = judging.sources.filter { $0.source.isSuspect && $0.standing != .silent }
-        let isJudged = judging.sources.contains { $0.source.isSuspect && $0.standing == .honest }
-        let hasSuspects = judging.evidence.sources.contains {
-            $0.isSuspect && $0.standing != .hosts
+        guard judging.badHosts == nil else { return nil }
+        let confidence: Confidence = judging.doubtful.isEmpty ? .certain : .likely
+        let proven = weighing.addresses.filter {
+            weighing.networkAddresses.contains($0) && weighing.standing(of: $0) == .proven
         }
-        if !isJudged {
-            guard heard.isEmpty, !hasSuspects else { return nil }
+        guard let variation else {
+            return Ruling(.clean, confidence, [isProven(at: proven)])
         }
-        let proven = Finding(
-            "name_proven",
-            "\(judging.evidence.name) is proven by TLS at \(at(.proven).listed)")
-        if let variation = variation {
-            return Ruling(
-                .cdnVariation, unproven.isEmpty ? .certain : .likely, [proven, variation])
-        }
-        return Ruling(.clean, unproven.isEmpty ? .certain : .likely, [proven])
+        return Ruling(.cdnVariation, confidence, [isProven(at: proven), variation])
     }
 
-    /// Two answers of one type that share no address, and all of both prove the name.
+    /// Nobody of this network was to be judged.
+    private var unasked: Ruling? {
+        let hasNetwork = judging.evidence.sources.contains { $0.isOfNetwork }
+        guard !hasNetwork, judging.badHosts == nil else { return nil }
+        return Ruling(
+            .clean, judging.doubtful.isEmpty ? .certain : .likely, [isProven(at: at(.proven))])
+    }
+
+    private func isProven(at addresses: [IPAddress]) -> Finding {
+        Finding(
+            "name_proven", "\(judging.evidence.name) is proven by TLS at \(addresses.listed)")
+    }
+
+    /// Where this network leads to, the handshake is cut with the name, and without it the name's own
+    /// certificate comes: the name's server, and a filter before it. Elsewhere the name passes.
+    private var cutHere: Ruling? {
+        let cut = weighing.addresses.filter {
+            weighing.networkAddresses.contains($0) && weighing.standing(of: $0) == .filtered
+                && weighing.peers[$0]?.withoutName?.isProven == true
+        }
+        guard !cut.isEmpty, !judging.isProvenByNetwork else { return nil }
+        return Ruling(
+            .sniFiltered, .likely, cut.compactMap(cutFinding),
+            against: [
+                Finding("passes_elsewhere", "with the name, and not cut: \(at(.proven).listed)")
+            ])
+    }
+
+    /// Two answers of one type, or all that two sources give, that share no address and prove the name.
     private var variation: Finding? {
         let answers = judging.evidence.answers.filter { answer in
             let addresses = answer.statement?.addresses ?? []
@@ -81,25 +112,46 @@ struct PeerJudging {
             for right in answers[(place + 1)...] where left.type == right.type {
                 let sets = (left.statement?.addresses ?? [], right.statement?.addresses ?? [])
                 guard Set(sets.0).isDisjoint(with: sets.1) else { continue }
-                return Finding(
-                    "different_addresses",
-                    "\(left.source.label) gives \(sets.0.listed), \(right.source.label) gives "
-                        + "\(sets.1.listed), and each proves the name")
+                return differ(left.source, sets.0, right.source, sets.1)
+            }
+        }
+        return variationOfFamilies
+    }
+
+    /// One has IPv4 alone, and the other IPv6.
+    private var variationOfFamilies: Finding? {
+        let given = judging.evidence.sources.map { source in
+            (
+                source,
+                [RecordType.a, .aaaa].flatMap {
+                    weighing.statement(of: source, $0)?.addresses ?? []
+                }
+            )
+        }.filter { $0.1.contains { weighing.standing(of: $0) == .proven } }
+        for (place, left) in given.enumerated() {
+            for right in given[(place + 1)...]
+            where Set(left.1).isDisjoint(with: right.1)
+                && !(left.1 + right.1).contains(where: weighing.isTranslated)
+            {
+                return differ(left.0, left.1, right.0, right.1)
             }
         }
         return nil
     }
 
+    private func differ(
+        _ left: EvidenceSource, _ here: [IPAddress], _ right: EvidenceSource, _ there: [IPAddress]
+    ) -> Finding {
+        Finding(
+            "different_addresses",
+            "\(left.label) gives \(here.listed), \(right.label) gives \(there.listed), and each "
+                + "proves the name")
+    }
+
     // MARK: No proof
 
     private func sniFiltered(_ filtered: [IPAddress]) -> Ruling {
-        let findings = filtered.compactMap { address -> Finding? in
-            guard let peer = weighing.peers[address], let real = peer.real else { return nil }
-            return Finding(
-                "cut_with_name_only",
-                "\(address): with the name the handshake \(PeerJudging.words(real)), without it "
-                    + "or with another one the server answers")
-        }
+        let findings = filtered.compactMap(cutFinding)
         let isCut = filtered.contains { weighing.peers[$0]?.real != .timedOut }
         let untouched = at(.unreachable)
         let against =
@@ -107,6 +159,10 @@ struct PeerJudging {
             ? [] : [Finding("also_unreachable", "not reachable at all: \(untouched.listed)")]
         let isSure = isCut && weighing.isTrustedPositive
         return Ruling(.sniFiltered, isSure ? .certain : .likely, findings, against: against)
+    }
+
+    private func cutFinding(at address: IPAddress) -> Finding? {
+        weighing.cutWords(at: address).map { Finding("cut_with_name_only", $0) }
     }
 
     static func words(_ handshake: Handshake) -> String {
@@ -133,7 +189,15 @@ struct PeerJudging {
 
     /// Nothing at the right addresses says a word.
     private var silence: Ruling? {
-        SilenceJudging(judging: judging, dead: at(.unreachable) + at(.mute)).ruling
+        // In a moment too short nobody is silent.
+        judging.isHasty ? nil : silent.ruling
+    }
+
+    /// A port that is shut while others are open, where nothing else is known of the right addresses.
+    var closedPort: Finding? { weighing.isTrustedPositive ? silent.closedPort : nil }
+
+    private var silent: SilenceJudging {
+        SilenceJudging(judging: judging, dead: at(.unreachable) + at(.mute))
     }
 }
 

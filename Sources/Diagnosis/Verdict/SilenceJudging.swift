@@ -8,6 +8,8 @@ internal import HTTPDNSNames
 ///    whatever the name; another port of the address takes connections and this one answers nothing,
 ///    where a server without HTTPS would refuse; addresses of several networks answer nothing at once.
 /// 3. A refusal, or a router's word, is as good a sign of a server that is down.
+/// 4. Where the port refuses and another one takes connections, the host is there, and reached: it may
+///    have no HTTPS at all. That is no verdict.
 struct SilenceJudging {
     let judging: Judging
     let dead: [IPAddress]
@@ -19,9 +21,12 @@ struct SilenceJudging {
         guard !dead.isEmpty else { return nil }
         let refusals = dead.compactMap { address -> Finding? in
             guard case .cut(.refused(let why)) = weighing.peers[address]?.real else { return nil }
-            return Finding("tls_refused", "\(address) refuses TLS with the name: \(why)")
+            return Finding("tls_refused", "\(address) \(refusal(at: address)): \(why)")
         }
-        if refusals.count == dead.count { return Ruling(.originBroken, .possible, refusals) }
+        if refusals.count == dead.count {
+            return Ruling(.originBroken, .possible, refusals, against: refusalDoubts)
+        }
+        if closedPort != nil { return nil }
         let findings = dead.map { Finding("address_silent", "\($0): \(words(for: $0))") } + signs
         let reachesOthers = judging.evidence.answers.contains {
             !$0.source.isSuspect && $0.statement != nil
@@ -29,6 +34,43 @@ struct SilenceJudging {
         return Ruling(
             .addressBlocked, reachesOthers && !signs.isEmpty ? .likely : .possible, findings,
             against: [doubt])
+    }
+
+    /// What a server that has no HTTPS, and no other trouble, looks like.
+    var closedPort: Finding? {
+        let peers = dead.compactMap { weighing.peers[$0] }
+        let open = peers.filter { $0.otherPort?.connection == .connected }
+        let isAllRefused = peers.allSatisfy {
+            if case .failed(.refused, _) = $0.connection { true } else { false }
+        }
+        guard isAllRefused, let first = open.first, let other = first.otherPort else { return nil }
+        return Finding(
+            "port_refuses",
+            "\(open.map(\.address).listed): port \(first.port) refuses, and port \(other.port) takes "
+                + "connections: there may be no HTTPS, or it is down, or somebody on the way refuses it"
+        )
+    }
+
+    // MARK: Refusals
+
+    /// With another name, or none, the same server may show a certificate.
+    private func refusal(at address: IPAddress) -> String {
+        isChoosy(address)
+            ? "refuses TLS with this name, and not with another one or none"
+            : "refuses TLS whatever the name, or speaks none"
+    }
+
+    private func isChoosy(_ address: IPAddress) -> Bool {
+        let peer = weighing.peers[address]
+        return [peer?.withoutName, peer?.otherName].contains { $0?.chain.isEmpty == false }
+    }
+
+    private var refusalDoubts: [Finding] {
+        dead.contains(where: isChoosy)
+            ? [
+                Finding(
+                    "may_be_filtered", "somebody on the way who filters names can refuse them, too")
+            ] : [Finding("may_be_no_https", "no certificate was seen: there may be no HTTPS here")]
     }
 
     // MARK: Signs

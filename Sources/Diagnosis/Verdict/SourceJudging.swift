@@ -11,45 +11,37 @@ internal import HTTPDNSWire
 ///    on the path, whatever address was given.
 /// 3. A name that is denied is a lie only if a trusted source knows it.
 /// 4. Nobody is honest while an address of his was not tried that no trusted source gives.
+/// 5. To deny what all deny bears nobody out who gives, of the other type, what proves nothing.
 struct SourceJudging {
     let weighing: Weighing
     let source: EvidenceSource
 
     /// What one part of the evidence says of the source.
     enum Part: Sendable {
+        /// What it gives proves the name, or is what a trusted source gives.
         case honest
+        /// It denies what trusted sources deny.
+        case agrees
         case lies(Verdict.Hijack, Confidence, Finding)
         case privateView(Finding)
         case unproven(Finding)
+        /// Nobody looked at an address that it gives.
+        case untried(Finding)
+        /// It says nothing where trusted sources know something.
+        case unanswered(Finding)
+        /// It answers with a failure.
+        case failed(ResponseCode, Finding)
+        /// What it leaves out does no harm.
+        case remark(Finding)
     }
 
     var judgement: SourceJudgement {
         guard source.isSuspect else { return ofTrusted }
-        let parts = [RecordType.a, .aaaa].flatMap { self.parts(of: $0) } + rewriting
-        var lies: [(Verdict.Hijack, Confidence, Finding)] = []
-        var views: [Finding] = []
-        var unproven: [Finding] = []
-        var isHonest = false
-        for part in parts {
-            switch part {
-            case .honest: isHonest = true
-            case .lies(let how, let confidence, let finding):
-                lies.append((how, confidence, finding))
-            case .privateView(let finding): views.append(finding)
-            case .unproven(let finding): unproven.append(finding)
-            }
+        var tally = SourceTally()
+        for part in [RecordType.a, .aaaa].flatMap({ self.parts(of: $0) }) + rewriting {
+            tally.add(part)
         }
-        if let worst = lies.max(by: { $0.1.rank < $1.1.rank }) {
-            return SourceJudgement(
-                source: source, standing: .lies(worst.0), confidence: worst.1,
-                reasons: lies.map(\.2))
-        }
-        let standing: SourceJudgement.Standing =
-            !views.isEmpty
-            ? .privateView : isHonest ? .honest : unproven.isEmpty ? .silent : .unproven
-        return SourceJudgement(
-            source: source, standing: standing, confidence: isHonest ? .certain : .possible,
-            reasons: views + unproven)
+        return tally.judgement(of: source, isTrustedPositive: weighing.isTrustedPositive)
     }
 
     /// A trusted source is honest by assumption; an address of it that proves nothing is no lie of it.
@@ -62,9 +54,19 @@ struct SourceJudging {
             guard case .failure(let failure) = answer.result else { return nil }
             return Finding("trusted_source_silent", "\(source.label): \(failure)")
         }
+        if hasAnswered {
+            return SourceJudgement(
+                source: source, standing: .honest, confidence: .certain, reasons: [])
+        }
+        let denial = DenialJudging(weighing: weighing, source: source)
+        if let statement = answers.lazy.compactMap(\.statement).first {
+            return SourceJudgement(
+                source: source, standing: .failing(statement.code), confidence: .certain,
+                reasons: [denial.failed(statement)])
+        }
         return SourceJudgement(
-            source: source, standing: hasAnswered ? .honest : .silent, confidence: .certain,
-            reasons: hasAnswered ? [] : Array(failures.prefix(1)))
+            source: source, standing: .silent, confidence: .certain,
+            reasons: Array(failures.prefix(1)))
     }
 
     private func parts(of type: RecordType) -> [Part] {
@@ -73,10 +75,25 @@ struct SourceJudging {
         }) {
             if let part = RaceJudging(weighing: weighing, race: race).part { return [part] }
         }
-        guard let statement = weighing.statement(of: source, type) else { return [] }
+        guard let statement = weighing.statement(of: source, type) else {
+            return unanswered(type).map { [$0] } ?? []
+        }
         if statement.isPositive { return [positive(statement, type)] }
         let denial = DenialJudging(weighing: weighing, source: source)
-        return denial.part(statement, type).map { [$0] } ?? []
+        return [denial.part(statement, type)]
+    }
+
+    /// Nothing came of a question that a trusted source has an address for.
+    private func unanswered(_ type: RecordType) -> Part? {
+        let isAsked = weighing.evidence.answers.contains {
+            $0.source == source && $0.type == type && $0.result.wasAsked
+        }
+        guard isAsked, let measure = weighing.trusted[type], measure.isPositive else { return nil }
+        return .unanswered(
+            Finding(
+                "type_unanswered",
+                "\(source.label): it does not answer for \(type.name); trusted sources give "
+                    + measure.addresses.listed))
     }
 
     private func positive(_ statement: Statement, _ type: RecordType) -> Part {
@@ -89,7 +106,7 @@ struct SourceJudging {
             return untried(strangers, statement) ?? .honest
         }
         if let special = special(statement.addresses, measure) { return special }
-        if let dead = dead(strangers, statement, measure) { return dead }
+        if let aged = aged(strangers, statement, measure) { return aged }
         return .unproven(
             Finding(
                 "address_unproven",
@@ -103,7 +120,7 @@ struct SourceJudging {
     ) -> Part? {
         let open = strangers.filter { $0.1 == .untried }.map(\.0)
         guard !open.isEmpty else { return nil }
-        return .unproven(
+        return .untried(
             Finding(
                 "address_untried",
                 "\(source.label) gives \(open.listed), too, which no trusted source gives and "
@@ -131,23 +148,14 @@ struct SourceJudging {
     ) -> Part? {
         guard weighing.hasProof else { return nil }
         let impostor = strangers.first { $0.1 == .impostor && isByWord($0.0, measure) }?.0
-        if let impostor {
-            let isOwn = AddressMeaning(of: impostor) == .ownNetwork
-            return .lies(
-                kind(impostor, statement, measure), isOwn ? .likely : .certain,
-                Finding(
-                    "address_of_another",
-                    "\(source.label) gives \(statement.addresses.listed); "
-                        + weighing.whoAnswers(at: impostor)))
-        }
-        let bad = strangers.first { $0.1 == .badCertificate }
-        guard let bad, !strangers.contains(where: { $0.1 == .proven }) else { return nil }
+        guard let impostor else { return nil }
+        let isOwn = AddressMeaning(of: impostor) == .ownNetwork
         return .lies(
-            .stale, .likely,
+            kind(impostor, statement, measure), isOwn ? .likely : .certain,
             Finding(
-                "address_of_old_server",
+                "address_of_another",
                 "\(source.label) gives \(statement.addresses.listed); "
-                    + weighing.whoAnswers(at: bad.0)))
+                    + weighing.whoAnswers(at: impostor)))
     }
 
     /// Addresses that say "blocked", or that no public host can have.
@@ -157,12 +165,14 @@ struct SourceJudging {
         let isKnown = measure?.addresses.contains { self.meaning(of: $0, measure) == nil } ?? false
         let finding = Finding(
             "special_address", "\(source.label) gives \(addresses.listed), \(meaning.words)")
-        let sure: Confidence = isKnown && weighing.hasProof ? .certain : .likely
+        let isPublicName = isKnown || meaning == .loopback
+        let sure: Confidence = isPublicName && weighing.hasProof ? .certain : .likely
         switch meaning {
         case .sinkhole: return .lies(.blocked, sure, finding)
         case .null: return .lies(.blocked, isKnown ? .certain : .likely, finding)
         case .impossible where isKnown: return .lies(.rewritten, sure, finding)
-        case .loopback where isKnown:
+        // Whatever its type: no public name is on the machine of whoever asks.
+        case .loopback where weighing.trustedAddresses.contains(where: isPublic):
             return .lies(source.standing == .hosts ? .blocked : .rewritten, sure, finding)
         case .ownNetwork where isKnown && weighing.hasProof:
             return .lies(.rewritten, .possible, finding)
@@ -179,22 +189,38 @@ struct SourceJudging {
         return meaning == .loopback && isUsual ? nil : meaning
     }
 
-    /// Addresses where nobody answers, while another one proves the name. Only where the answer looks
-    /// old itself is that a lie: a difference and a silence are no evidence.
-    private func dead(
+    private func isPublic(_ address: IPAddress) -> Bool { AddressMeaning(of: address) == nil }
+
+    /// Addresses where nobody answers, or where the name's own certificate has gone bad, while another
+    /// one proves the name. Only where the answer looks old itself is that a lie: content networks have
+    /// servers that are down, and some that nobody gave a new certificate.
+    private func aged(
         _ strangers: [(IPAddress, AddressJudgement.Standing)], _ statement: Statement,
         _ measure: Statement?
     ) -> Part? {
+        guard let finding = agedFinding(strangers, statement, measure) else { return nil }
+        let isOld = how(statement, measure, otherwise: .rewritten) == .stale
+        return isOld ? .lies(.stale, .likely, finding) : .unproven(finding)
+    }
+
+    private func agedFinding(
+        _ strangers: [(IPAddress, AddressJudgement.Standing)], _ statement: Statement,
+        _ measure: Statement?
+    ) -> Finding? {
+        if weighing.hasProof, let bad = strangers.first(where: { $0.1 == .badCertificate }) {
+            return Finding(
+                "address_of_old_server",
+                "\(source.label) gives \(statement.addresses.listed); "
+                    + weighing.whoAnswers(at: bad.0))
+        }
         let proven = measure?.addresses.contains { weighing.standing(of: $0) == .proven } ?? false
         guard proven, !strangers.isEmpty,
             strangers.allSatisfy({ $0.1 == .unreachable || $0.1 == .mute })
         else { return nil }
-        let finding = Finding(
+        return Finding(
             "address_dead",
             "\(source.label) gives \(statement.addresses.listed), where nobody answers for "
                 + "\(weighing.evidence.name)")
-        let isOld = how(statement, measure, otherwise: .rewritten) == .stale
-        return isOld ? .lies(.stale, .likely, finding) : .unproven(finding)
     }
 
     /// An old address has a new tenant, who is somebody with a sound certificate of its own; who forges

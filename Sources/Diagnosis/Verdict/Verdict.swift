@@ -39,13 +39,16 @@ public enum Verdict: Sendable, Hashable {
     public enum Missing: String, Sendable, Hashable, CaseIterable {
         /// No source that proves itself gave an answer.
         case trustedAnswer = "trusted_answer"
-        /// No source but trusted ones gave an answer.
+        /// No source but trusted ones gave a usable answer.
         case networkAnswer = "network_answer"
         /// No address could be asked to prove the name.
         case handshake
+        /// An address proves the name, and none of those does that this network, or the hosts file,
+        /// gives; or not all of these were tried.
+        case networkProof = "network_proof"
         /// This machine's clock is wrong, so that no certificate can be judged.
         case rightClock = "right_clock"
-        /// The deadline came first.
+        /// The deadline came first, or was too near for silence to say anything.
         case time
         /// There was nobody to ask: no source is configured, or none may be asked.
         case nobodyAsked = "nobody_asked"

@@ -13,6 +13,8 @@ struct Weighing {
     let peers: [IPAddress: PeerEvidence]
     /// Each address that some source gave for the name, in the order first seen.
     let addresses: [IPAddress]
+    /// Those that this network gives: all sources that are judged but the hosts file.
+    let networkAddresses: Set<IPAddress>
     /// What trusted sources say, all of them together, for each type that any of them answered.
     let trusted: [RecordType: Statement]
     private var provenFamilies: Set<IPAddress.Family> = []
@@ -29,6 +31,10 @@ struct Weighing {
             addresses.append(address)
         }
         self.addresses = addresses
+        networkAddresses = Set(
+            evidence.answers.filter { $0.source.isOfNetwork }.flatMap {
+                $0.statement?.addresses ?? []
+            })
         trusted = Weighing.gathered(evidence.answers.filter { !$0.source.isSuspect })
         provenFamilies = Set(
             addresses.filter { standing(of: $0) == .proven }.map(\.family))
@@ -72,6 +78,22 @@ struct Weighing {
 
     /// The same for one family: who looks into connections may do so for one alone.
     func hasProof(of family: IPAddress.Family) -> Bool { provenFamilies.contains(family) }
+
+    /// Addresses with the name's proof that trusted sources give.
+    var provenByTrusted: [IPAddress] {
+        let given = trustedAddresses
+        return addresses.filter { given.contains($0) && standing(of: $0) == .proven }
+    }
+
+    /// The labels of the trusted sources that give one of these, for a sentence.
+    func trustedGivers(of addresses: [IPAddress]) -> String {
+        let labels = evidence.answers.filter { answer in
+            !answer.source.isSuspect
+                && (answer.statement?.addresses ?? []).contains { addresses.contains($0) }
+        }.map(\.source.label)
+        var seen: Set<String> = []
+        return labels.filter { seen.insert($0).inserted }.prefix(2).joined(separator: ", ")
+    }
 
     func standing(of address: IPAddress) -> AddressJudgement.Standing {
         if AddressMeaning(of: address)?.canBeDialled == false { return .impossible }
@@ -124,6 +146,15 @@ struct Weighing {
     func failure(at address: IPAddress) -> TrustFailure? {
         guard case .untrusted(let failure) = peers[address]?.real else { return nil }
         return failure
+    }
+
+    /// How a handshake is cut with the name, where it is not without it, for a sentence.
+    func cutWords(at address: IPAddress) -> String? {
+        guard standing(of: address) == .filtered, let real = peers[address]?.real else {
+            return nil
+        }
+        return "\(address): with the name the handshake \(PeerJudging.words(real)), without it or "
+            + "with another one the server answers"
     }
 
     /// Who made the certificate that was refused at an address.

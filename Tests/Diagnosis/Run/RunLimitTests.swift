@@ -15,7 +15,7 @@ import Testing
         let lab = try DiagnosisLab()
         try lab.network.behave(.dead)
         try lab.trusted.behave(.dead)
-        let diagnosis = try await lab.diagnosed { $0.patience = .milliseconds(1_500) }
+        let diagnosis = try await lab.diagnosed { $0.patience = .milliseconds(2_500) }
         #expect(diagnosis.evidence.answers.count == 6)
         for answer in diagnosis.evidence.answers {
             guard case .failure(.timedOut) = answer.result else {
@@ -24,6 +24,18 @@ import Testing
             }
         }
         #expect(diagnosis.verdict == .inconclusive(missing: [.trustedAnswer, .networkAnswer]))
+    }
+
+    @Test(arguments: [1, 1_000])
+    func `who is silent in a moment too short is not offline, and not blocked`(
+        milliseconds: Int64
+    ) async throws {
+        let lab = try DiagnosisLab()
+        try lab.network.behave(.dead)
+        try lab.trusted.behave(.dead)
+        let diagnosis = try await lab.diagnosed { $0.patience = .milliseconds(milliseconds) }
+        #expect(diagnosis.evidence.patienceMilliseconds == milliseconds)
+        #expect(diagnosis.verdict == .inconclusive(missing: [.time]))
     }
 
     @Test func `closed ports end a run before its deadline`() async throws {

@@ -62,6 +62,35 @@ import Testing
         #expect(try await diagnose(lab).status == 9)
     }
 
+    @Test func `name servers that fail have answered, and the summary names the code`()
+        async throws
+    {
+        let lab = try DiagnosisLab()
+        try lab.network.behave(.fails)
+        let result = try await diagnose(lab, "--json")
+        #expect(result.status == 9)
+        let object = try JSONValue.parse(result.outputText)
+        #expect(object["verdict"]?.string == "inconclusive")
+        #expect(object["missing"]?.array?.compactMap(\.string) == ["network_answer"])
+        #expect(object["summary"]?.string?.contains("SERVFAIL") == true)
+        let judged = object["sources"]?.array?.compactMap { $0["judged"]?.string }
+        #expect(judged == ["failing", "failing", "honest"])
+    }
+
+    @Test func `an address where nobody answers is undecided, and HTTPDNS helps`() async throws {
+        let dead = LabAddress.ipv4(host: 199)
+        let lab = try DiagnosisLab { question, truth in
+            question.text == DiagnosisLab.host && question.type == .a
+                ? question.answer([dead]) : truth
+        }
+        let result = try await diagnose(lab)
+        #expect(result.status == 9)
+        #expect(
+            result.outputText.hasPrefix(
+                "www.shop.test: undecided: what is given here does not prove the name\n"))
+        #expect(result.outputText.contains("HTTPDNS helps"))
+    }
+
     @Test func `without a network it ends in time and says offline`() async throws {
         let tried = try? await run("unshare", ["-n", "true"])
         guard tried?.status == 0 else { return }

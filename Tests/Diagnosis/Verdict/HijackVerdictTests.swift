@@ -233,7 +233,7 @@ import Testing
     @Test func `a dead address alone is no lie, and no proof of honesty`() {
         var scene = lied()
         scene.unreachable("8.8.9.66")
-        #expect(scene.verdict == .inconclusive(missing: [.handshake]))
+        #expect(scene.verdict == .inconclusive(missing: [.networkProof]))
         #expect(scene.judgement.evidenceFor.contains { $0.code == "address_dead" })
         scene.evidence.answers.removeAll { $0.source == scene.udp }
         scene.says(scene.udp, "8.8.9.66", ede: [19])

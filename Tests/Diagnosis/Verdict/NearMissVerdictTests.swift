@@ -14,8 +14,12 @@ import Testing
         scene.says(scene.udp, "8.8.9.1", "8.8.9.66")
         scene.says(scene.doh, "8.8.9.1")
         scene.proves("8.8.9.1")
-        #expect(scene.verdict == .inconclusive(missing: [.handshake]))
+        #expect(scene.verdict == .inconclusive(missing: [.networkProof]))
         #expect(scene.judgement.evidenceFor.contains { $0.code == "address_untried" })
+        // That there is no IPv6 address, as all say, tries nothing.
+        scene.denies(scene.udp, .noError, type: .aaaa)
+        scene.denies(scene.doh, .noError, type: .aaaa)
+        #expect(scene.verdict == .inconclusive(missing: [.networkProof]))
         scene.says(scene.tcp, "8.8.9.1")
         #expect(scene.verdict == .clean)
         #expect(scene.judgement.confidence == .likely)

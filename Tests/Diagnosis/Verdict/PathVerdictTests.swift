@@ -95,7 +95,20 @@ import Testing
         scene.says(scene.doh, "8.8.9.1")
         scene.proves("8.8.9.1")
         scene.refuses("8.8.9.66", .expired)
-        #expect(scene.hijack?.how == .stale)
+        #expect(scene.verdict == .inconclusive(missing: [.networkProof]))
+        #expect(scene.judgement.evidenceFor.contains { $0.code == "address_of_old_server" })
+    }
+
+    @Test func `a certificate gone bad behind an answer that calls itself old is stale`() {
+        for (ttl, ede) in [(UInt32(60), [UInt16(3)]), (2_000_000, [])] {
+            var scene = Scene()
+            scene.says(scene.udp, "8.8.9.66", ttl: ttl, ede: ede)
+            scene.says(scene.doh, "8.8.9.1")
+            scene.proves("8.8.9.1")
+            scene.refuses("8.8.9.66", .expired)
+            #expect(scene.hijack?.how == .stale)
+            #expect(scene.judgement.confidence == .likely)
+        }
     }
 
     // MARK: SNI

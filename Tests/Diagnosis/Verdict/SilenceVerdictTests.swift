@@ -50,8 +50,14 @@ import Testing
         var scene = scene("8.8.9.1")
         scene.unreachable(
             "8.8.9.1", .failed(.refused, "Connection refused"), other: .connected)
-        #expect(scene.judgement.confidence == .possible)
+        #expect(scene.verdict == .inconclusive(missing: [.handshake]))
+        #expect(scene.judgement.evidenceFor.contains { $0.code == "port_refuses" })
         #expect(!scene.judgement.evidenceFor.contains { $0.code == "port_is_silent" })
+        // Where another right address refuses on both ports nothing more is known; a silent one may be
+        // blocked.
+        scene.says(scene.doh, "8.8.9.2")
+        scene.unreachable("8.8.9.2", .timedOut, other: .timedOut)
+        #expect(scene.verdict == .addressBlocked)
     }
 
     @Test func `addresses of several networks that all fall silent are blocked, likely`() {
