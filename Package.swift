@@ -277,6 +277,7 @@ let fuzzTargets: [Target] =
         fuzzTarget("Certificates", ["Names", "OpenSSLTrust", "Trust"]),
         fuzzTarget("PinPolicy", ["PinPolicy", "Trust"]),
         fuzzTarget("HAR", ["Capture"]), fuzzTarget("CaptureRows", ["Capture", "Store"]),
+        fuzzTarget("CaptureFiles", ["Capture", "Platform", "Store"]),
         fuzzTarget("Requests", ["RequestReading"]),
         fuzzTarget("Rules", ["RuleFile", "Rules", "Exchange"]),
     ]

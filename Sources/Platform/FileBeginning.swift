@@ -1,6 +1,16 @@
 internal import CHTTPDNSSystem
 
 extension SmallFile {
+    /// How long a regular file is; 0 where there is none.
+    package static func octets(of path: String) -> Int64 {
+        let file = httpdns_file_open_reading(path)
+        guard file >= 0 else { return 0 }
+        defer { close(file) }
+        var facts = httpdns_file()
+        guard httpdns_file_facts(nil, file, &facts) == 0, facts.is_plain == 1 else { return 0 }
+        return facts.octets
+    }
+
     /// Whether it is a pipe that this process was given, which can be read once only.
     package static func isStream(_ path: String) -> Bool {
         let file = httpdns_file_open_whole(path)

@@ -63,6 +63,10 @@ package final class CaptureReader {
             while try statement.step() {
                 let row = try CaptureReader.row(statement, withDetail: withDetail)
                 guard database.isSound else { return false }
+                // Pages that lead back to each other would give the same rows for ever.
+                guard rest.after.map({ $0 < row.number }) ?? true else {
+                    throw .damaged("its rows are out of order")
+                }
                 guard take(row) else { return true }
                 rest.after = row.number
                 if let last = rest.last { rest.last = last - 1 }

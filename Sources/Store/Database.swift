@@ -1,4 +1,5 @@
 internal import CHTTPDNSSQLite
+internal import HTTPDNSPlatform
 
 /// Why the database did not do what it was told.
 enum DatabaseFault: Error, Sendable, Hashable {
@@ -15,6 +16,8 @@ enum DatabaseFault: Error, Sendable, Hashable {
 /// One connection to one file. Owned by one thread, which alone may touch it and its statements.
 final class Database {
     private let raw: OpaquePointer
+    /// Thousands of steps that a statement may still take; nil: as many as it takes.
+    private var budget: Budget?
 
     /// Opens a file that is there already.
     convenience init(_ path: String) throws(DatabaseFault) {
@@ -47,6 +50,7 @@ final class Database {
         try self.init(
             name: "file:" + Database.uriPath(path) + options,
             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX)
+        boundReading(of: path)
         guard case .alone = reading else { return }
         abandon()
         try run("PRAGMA locking_mode = EXCLUSIVE")
@@ -60,6 +64,16 @@ final class Database {
         guard status == SQLITE_OK else { throw fault(status) }
         sqlite3_busy_timeout(raw, Self.busyMilliseconds)
         httpdns_sqlite_distrust(raw)
+    }
+
+    /// A file of a stranger may lead in circles, or make values that are longer than itself.
+    private func boundReading(of path: String) {
+        sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, Self.maximumValueOctets)
+        let octets = SmallFile.octets(of: path) + SmallFile.octets(of: path + "-wal")
+        let budget = Budget(max(Self.leastThousands, octets / Self.octetsAThousand))
+        self.budget = budget
+        sqlite3_progress_handler(
+            raw, 1_000, countSteps, Unmanaged.passUnretained(budget).toOpaque())
     }
 
     /// The path as it stands in a URI. Source: sqlite.org/uri.html §3.1.
@@ -99,6 +113,7 @@ final class Database {
     func prepare(_ sql: String) throws(DatabaseFault) -> Statement {
         var compiled: OpaquePointer?
         let status = sqlite3_prepare_v2(raw, sql, -1, &compiled, nil)
+        budget?.renew()
         guard status == SQLITE_OK, let compiled else {
             throw status == SQLITE_ERROR ? .damaged(word(status)) : fault(status)
         }
@@ -139,6 +154,7 @@ final class Database {
             SQLITE_MISMATCH:
             .damaged(word(status))
         case SQLITE_BUSY, SQLITE_LOCKED: .busy(word(status))
+        case SQLITE_INTERRUPT: .damaged("it takes more steps to read than its size explains")
         default: .unusable(word(status))
         }
     }
@@ -153,6 +169,37 @@ final class Database {
     /// Because: a transaction of ours takes milliseconds; only a process that was stopped in the middle
     /// of one holds it for longer.
     private static let busyMilliseconds: Int32 = 2_000
+    /// Because: the largest value that we write is a record's detail of 16 MiB.
+    private static let maximumValueOctets: Int32 = 64 << 20
+    /// Because: twenty million steps are a second, and a small file takes some thousands.
+    private static let leastThousands: Int64 = 20_000
+    /// Because: a row has two hundred octets at least, and is read in some forty steps.
+    private static let octetsAThousand: Int64 = 1_000
+}
+
+/// Thousands of steps, counted down. Its database's thread's own.
+private final class Budget {
+    private let thousands: Int64
+    private var left: Int64
+
+    init(_ thousands: Int64) {
+        self.thousands = thousands
+        left = thousands
+    }
+
+    func renew() { left = thousands }
+
+    /// False when there are no more.
+    func take() -> Bool {
+        left -= 1
+        return left > 0
+    }
+}
+
+/// Called by SQLite, on the thread that steps, every thousand steps; 1 ends the statement.
+private func countSteps(_ budget: UnsafeMutableRawPointer?) -> Int32 {
+    guard let budget else { return 0 }
+    return Unmanaged<Budget>.fromOpaque(budget).takeUnretainedValue().take() ? 0 : 1
 }
 
 /// A compiled statement, used again and again.

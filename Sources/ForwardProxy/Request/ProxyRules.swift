@@ -211,7 +211,8 @@ extension ProxyRules {
         guard !allowsLocalTargets, case .name = found.host,
             ![.hosts, .literal].contains(found.source.transport)
         else { return found }
-        return try kept(of: found, where: { !LocalTargets.contains($0) }) {
+        let kept = found.addresses.filter { !LocalTargets.contains($0) }
+        return try leaving(kept, of: found) {
             Refusal(
                 403, "local_target", "destination_ip_prohibited",
                 "\(found.host) leads to this machine (\($0), by \(found.source.resolver)). "
@@ -221,7 +222,8 @@ extension ProxyRules {
 
     private func withoutOwn(_ found: ResolvedHost, _ port: Port) throws(Refusal) -> ResolvedHost {
         guard let own, port == own.endpoint.port else { return found }
-        return try kept(of: found, where: { !own.isReached(by: $0, port) }) {
+        let kept = found.addresses.filter { !own.isReached(by: $0, port) }
+        return try leaving(kept, of: found) {
             Refusal(
                 508, "loop", "proxy_loop_detected",
                 "\(found.host):\(port) leads to this proxy itself (\($0), by "
@@ -230,11 +232,9 @@ extension ProxyRules {
     }
 
     /// - Parameter refusal: made of the addresses where none is kept.
-    private func kept(
-        of found: ResolvedHost, where isKept: (IPAddress) -> Bool,
-        orElse refusal: (String) -> Refusal
+    private func leaving(
+        _ kept: [IPAddress], of found: ResolvedHost, orElse refusal: (String) -> Refusal
     ) throws(Refusal) -> ResolvedHost {
-        let kept = found.addresses.filter(isKept)
         guard kept != found.addresses else { return found }
         guard kept.isEmpty else {
             return found.replacing(

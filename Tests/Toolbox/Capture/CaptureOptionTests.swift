@@ -133,7 +133,7 @@ import Testing
             let result = try await run(
                 "bash", ["-c", script, ProxyTool.path] + arguments, environment: ProxyTool.quiet)
             // A file needs few.
-            if arguments[0] == "capture", limit >= 16 {
+            if arguments[0] == "capture", limit >= 12 {
                 #expect(result.status == 0, "\(arguments): \(result)")
                 continue
             }
