@@ -18,6 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
+// At exit() OpenSSL would take its tables apart while threads of ours are still in a handshake, or at the
+// end of a connection, and read them. The system takes the memory back anyway. It listens to whoever asks it
+// for something first, hence before main.
+__attribute__((constructor)) static void keep_tables_at_exit(void) {
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 int chttpdns_certificates_count(const STACK_OF(X509) *certificates) {
     return certificates == NULL ? 0 : sk_X509_num(certificates);
 }

@@ -1,4 +1,5 @@
 import CHTTPDNSOpenSSL
+import Glibc
 import HTTPDNSNames
 import HTTPDNSOpenSSLTrust
 import HTTPDNSPlatform
@@ -141,6 +142,19 @@ import Testing
             SSL_CTX_free(context)
         }
         #expect(gone == nil)
+    }
+
+    @Test func `OpenSSL works on while the process ends, for threads that are not done`() async {
+        await #expect(processExitsWith: .success) {
+            // Called after all that is registered later; OpenSSL was asked for nothing by anybody else.
+            atexit {
+                let context = SSL_CTX_new(TLS_client_method())
+                if context == nil { _exit(1) }
+                SSL_CTX_free(context)
+            }
+            SSL_CTX_free(SSL_CTX_new(TLS_client_method()))
+            exit(0)
+        }
     }
 
     @Test func `nothing stays in the error queue`() throws {
