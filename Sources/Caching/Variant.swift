@@ -78,14 +78,15 @@ package struct CacheRequest: Sendable {
     package let directives: CacheDirectives
     private let digest: @Sendable ([UInt8]) -> [UInt8]
 
+    /// - Parameter decodesAlways: the caller's own `Accept-Encoding` included.
     package init(
-        method: HTTPMethod, url: HTTPURL, fields: HTTPFields,
+        method: HTTPMethod, url: HTTPURL, fields: HTTPFields, decodesAlways: Bool = false,
         digest: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) {
         self.method = method
         self.url = url
         self.fields = fields
-        isDecoded = !fields.contains("Accept-Encoding")
+        isDecoded = decodesAlways || !fields.contains("Accept-Encoding")
         directives = CacheDirectives(ofRequest: fields)
         self.digest = digest
     }

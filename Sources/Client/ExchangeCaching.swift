@@ -24,7 +24,8 @@ extension ExchangeDriver {
             cache: cache, mode: mode, url: head.url, policy: policy, ticket: ticket)
         guard begin(hop) else { return }
         let asked = CacheRequest(
-            method: head.method, url: head.url, fields: fields, digest: cache.digest)
+            method: head.method, url: head.url, fields: fields,
+            decodesAlways: request.decodesAlways, digest: cache.digest)
         let hasBody = state.withLock { $0.machine.sendsBody }
         let patience = request.limits.idle.wholeMilliseconds
         hop.consult(asked, hasBody: hasBody, patienceMilliseconds: patience) { finding in

@@ -101,7 +101,9 @@ extension ExchangeDriver {
             fields: fields, body: body,
             verifier: verifier, limits: limits(), version: client.parts.version)
         // A part of a coded body cannot be decoded. Source: Fetch standard, §4.5, step of `Range`.
-        wire.decodesContent = !fields.contains("Accept-Encoding") && !fields.contains("Range")
+        wire.wantsPart = fields.contains("Range")
+        wire.decodesContent =
+            request.decodesAlways || !fields.contains("Accept-Encoding") && !wire.wantsPart
         wire.expectsContinue = request.expectsContinue
         return wire
     }

@@ -22,6 +22,9 @@ public struct HTTPRequest: Sendable {
     public var proxies: ProxyPolicy?
     /// How it uses the cache of responses; nil: as the client does otherwise.
     public var cacheMode: CacheMode?
+    /// Undo the codings of a body though the request asks for them itself, as `URLSession` does;
+    /// those of a part (206) stay.
+    package var decodesAlways = false
     /// Sent to their own origin, unless the request has an `Authorization` field of its own.
     package var credentials: OriginCredentials?
     /// Where to connect, instead of asking the resolver; for the first hop alone.

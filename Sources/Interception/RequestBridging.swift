@@ -15,6 +15,8 @@ extension HTTPRequest {
     /// longest silence, `httpShouldHandleCookies`, `cachePolicy` as ``HTTPRequest/cacheMode``. Not
     /// taken over, since they have no meaning outside a `URLSession`: `networkServiceType`,
     /// `allowsCellularAccess` and the like.
+    /// Codings of the response are undone whatever the request's own `Accept-Encoding` says, as in a
+    /// session.
     /// A stream can be read once: a redirect that wants the body again fails.
     ///
     /// - Throws: `URLError.badURL`, whose description says what is wrong and what to do: a URL
@@ -30,6 +32,7 @@ extension HTTPRequest {
                 method, url, fields: caching.changing(try RequestReading.fields(of: request)),
                 body: try RequestReading.body(of: request))
             cacheMode = caching.mode
+            decodesAlways = true
             limits = RequestReading.limits(request)
             usesCookies = request.httpShouldHandleCookies
         } catch {

@@ -76,6 +76,7 @@ struct RequestReading {
         var request = HTTPRequest(method, reading.url, fields: fields)
         request.limits = RequestReading.limits(original, configuration)
         request.cacheMode = caching.mode
+        request.decodesAlways = true
         failsUncached = caching.failsUncached
         self.request = request
     }

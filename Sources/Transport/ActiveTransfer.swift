@@ -318,7 +318,8 @@ extension ActiveTransfer {
                 head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
                 return true
             }
-            decoding = request.decodesContent ? BodyDecoding(fields) : nil
+            let isPart = status == 206 && request.wantsPart
+            decoding = request.decodesContent && !isPart ? BodyDecoding(fields) : nil
             let url = HTTPURL(origin: request.origin, target: request.target)
             heldHead = ResponseHead(url: url, status: status, version: version, fields: fields)
             if status != 401 || request.credentials?.scheme != .digest { releaseHead() }

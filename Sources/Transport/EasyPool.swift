@@ -7,7 +7,7 @@ struct TransferKind: Equatable {
     let version: HTTPVersion
     let method: HTTPMethod
     let hasBody: Bool
-    let decodesContent: Bool
+    let offersCodings: Bool
 
     /// Nil for what is told too much that must not be there the next time: proxies and passwords.
     init?(_ request: TransportRequest) {
@@ -18,7 +18,7 @@ struct TransferKind: Equatable {
         version = request.version
         method = request.method
         hasBody = request.body.isThere
-        decodesContent = request.decodesContent
+        offersCodings = request.offersCodings
     }
 }
 

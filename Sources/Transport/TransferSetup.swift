@@ -36,7 +36,7 @@ extension EasyHandle {
                 lines: RequestFields.lines(
                     request.fields, hasBody: request.body.isThere,
                     expectsContinue: request.expectsContinue,
-                    accepting: request.decodesContent ? ContentCoding.acceptEncoding : nil))
+                    accepting: request.offersCodings ? ContentCoding.acceptEncoding : nil))
             said.fields = request.fields
         }
         switch request.body {

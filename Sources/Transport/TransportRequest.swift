@@ -21,9 +21,11 @@ package struct TransportRequest: Sendable {
     package var limits: TransportLimits
     /// Highest version to offer. `.http2` is offered by ALPN, with 1.1 as the other choice.
     package var version: HTTPVersion
-    /// Decode gzip, deflate, br, zstd (what libcurl was built with) by `Accept-Encoding`; false
+    /// Decode gzip, deflate, br, zstd, and offer them where ``fields`` have no `Accept-Encoding`; false
     /// delivers bodies as they come.
     package var decodesContent: Bool
+    /// A range is asked for: no coding is offered, and a part (206) is delivered as it comes.
+    package var wantsPart = false
     /// Use no connection that another exchange has used.
     package var needsFreshConnection = false
     /// The proxy that ``route`` leads to; nil: it leads to the origin.
@@ -33,6 +35,8 @@ package struct TransportRequest: Sendable {
     /// User and password, given to libcurl. With Digest it sends the request once without them, and
     /// that answer is not told.
     package var credentials: OriginCredentials?
+
+    var offersCodings: Bool { decodesContent && !wantsPart }
 
     package init(
         origin: Origin, route: Route, method: HTTPMethod, target: String,

@@ -115,8 +115,10 @@ struct ExchangeFacts: Sendable {
     var offer: RedirectOffer?
     var report = ExchangeReport()
     var failure: ExchangeFailure?
+    private let decodesAlways: Bool
 
     init(_ request: HTTPRequest) {
+        decodesAlways = request.decodesAlways
         origin = request.origin ?? RequestOrigin("client")
         heads = [request.head]
     }
@@ -153,12 +155,15 @@ struct ExchangeFacts: Sendable {
             return BodyForm(
                 (sent.first ?? nil) ?? heads.first?.fields ?? HTTPFields(), isDecoded: false)
         case .response:
-            // Who asks for a coding, or for a part, gets the body as it comes.
             let asked = (sent.last ?? nil) ?? heads.last?.fields
+            let response = answer ?? offer?.response
+            let wantsPart = asked?.contains("Range") == true
+            // Who asks for a coding, or for a part, gets the body as it comes: see `decodesAlways`.
             let isDecoded =
-                asked?.contains("Accept-Encoding") != true && asked?.contains("Range") != true
-            return BodyForm(
-                (answer ?? offer?.response)?.fields ?? HTTPFields(), isDecoded: isDecoded)
+                decodesAlways
+                ? !(wantsPart && response?.status == 206)
+                : asked?.contains("Accept-Encoding") != true && !wantsPart
+            return BodyForm(response?.fields ?? HTTPFields(), isDecoded: isDecoded)
         }
     }
 }

@@ -237,6 +237,61 @@ import Testing
         #expect(await recorder.ended().order == ["written", "file", "end"])
     }
 
+    /// `hello` in the coding `deflate`.
+    private static let packed: [UInt8] = [
+        0x78, 0x9C, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0, 0x06, 0x2C, 0x02, 0x15,
+    ]
+
+    /// HTTP libraries set `Accept-Encoding` of every session they make.
+    @Test(arguments: ["br;q=1.0, gzip;q=0.9, deflate;q=0.8", "deflate", "identity"])
+    func `a coded body is undone, whoever asked for its coding`(accepted: String) async throws {
+        let origin = try lab.origin { _ in
+            LabResponse(
+                fields: [LabField("Content-Encoding", "deflate")],
+                body: ClientAssumptionTests.packed)
+        }
+        defer { origin.stop() }
+        let session = try lab.session { $0.httpAdditionalHeaders = ["Accept-Encoding": accepted] }
+        let page = try origin.page()
+        #expect(await session.load(page).text == "hello")
+        #expect(await session.download(URLRequest(url: page)).data == Data("hello".utf8))
+        var request = URLRequest(url: page)
+        request.setValue(accepted, forHTTPHeaderField: "accept-encoding")
+        let (data, response) = try await (try lab.session()).data(for: request)
+        #expect(data == Data("hello".utf8))
+        #expect(
+            (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding") != nil)
+        let client = try lab.lab.httpdns().client
+        #expect(try await client.data(for: request).0 == Data("hello".utf8))
+        #expect(
+            origin.record.requests.map { $0.values(of: "Accept-Encoding") }
+                == Array(repeating: [accepted], count: 4))
+    }
+
+    @Test(arguments: [nil, "gzip, deflate"])
+    func `a part of a coded body comes as it is, the whole in its place is undone`(
+        accepted: String?
+    ) async throws {
+        let origin = try lab.origin { request in
+            LabResponse(
+                status: request.path == "/part" ? 206 : 200,
+                fields: [LabField("Content-Encoding", "deflate")],
+                body: ClientAssumptionTests.packed)
+        }
+        defer { origin.stop() }
+        let session = try lab.session()
+        for (path, body) in [
+            ("/part", ClientAssumptionTests.packed), ("/whole", Array("hello".utf8)),
+        ] {
+            var request = URLRequest(url: try origin.page(path))
+            request.setValue("bytes=0-12", forHTTPHeaderField: "Range")
+            request.setValue(accepted, forHTTPHeaderField: "Accept-Encoding")
+            #expect(await session.load(request).data == Data(body))
+        }
+        #expect(
+            origin.record.requests.map { $0.value(of: "Accept-Encoding") } == [accepted, accepted])
+    }
+
     @Test(arguments: ["", "?", "/a%20b/../c?q='x'", "/a#part"])
     func `a response has the URL that was asked for, letter by letter`(rest: String) async throws {
         let origin = try lab.origin { _ in .text("here") }

@@ -48,6 +48,43 @@ import Testing
         #expect(await common.all.map { CapturedPath.of($0.url) } == ["/common"])
     }
 
+    @Test
+    func `a session's coded body is recorded as it was read, though its coding was asked for`()
+        async throws
+    {
+        let text = Array("{\"password\":\"x\"}".utf8)
+        let origin = try lab.origin { _ in
+            LabResponse(
+                fields: [
+                    LabField("Content-Encoding", "deflate"),
+                    LabField("Content-Type", "application/json"),
+                ], body: SessionCaptureTests.stored(text))
+        }
+        defer { origin.stop() }
+        let capture = lab.ring()
+        let settings = URLSessionConfiguration.ephemeral
+        settings.httpAdditionalHeaders = ["Accept-Encoding": "gzip, deflate"]
+        let session = try lab.httpdns(capture).session(configuration: settings)
+        #expect(
+            try await load(session, page(origin, "/a")) == String(decoding: text, as: UTF8.self))
+        let body = try #require(await capture.all.first?.responseBody)
+        #expect(body.text == "{\"password\":\"REDACTED\"}")
+        #expect(body.omission == nil)
+    }
+
+    /// A zlib stream of one stored block. Source: RFC 1950 §2.2, RFC 1951 §3.2.4.
+    private static func stored(_ octets: [UInt8]) -> [UInt8] {
+        let count = UInt8(octets.count)
+        var sums: (UInt32, UInt32) = (1, 0)
+        for octet in octets {
+            sums.0 = (sums.0 + UInt32(octet)) % 65_521
+            sums.1 = (sums.1 + sums.0) % 65_521
+        }
+        let sum = sums.1 << 16 | sums.0
+        return [0x78, 0x01, 1, count, 0, ~count, 0xFF] + octets
+            + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> UInt32($0)) }
+    }
+
     @Test func `start and stop while a session runs`() async throws {
         let origin = try lab.origin()
         defer { origin.stop() }
