@@ -22,8 +22,8 @@ package struct ReuseRules: Sendable {
         case answer(CacheProvenance)
         /// Ask the origin with these fields; `onError` is what may answer when that fails.
         case validate(HTTPFields, onError: CacheProvenance?)
-        /// Send the request as it is.
-        case send(remark: String?)
+        /// Send the request as it is; `onError` is what may answer when that fails.
+        case send(remark: String?, onError: CacheProvenance?)
         /// 504. Source: RFC 9111 §5.2.1.7.
         case refuse(remark: String?)
     }
@@ -103,12 +103,12 @@ package struct ReuseRules: Sendable {
         let isOffline = isOffline(request)
         guard !isUnproven(request) else {
             let remark = StorageRules.Refusal.unproven.rawValue
-            return isOffline ? .refuse(remark: remark) : .send(remark: remark)
+            return isOffline ? .refuse(remark: remark) : .send(remark: remark, onError: nil)
         }
         guard let kept else {
             if isOffline { return .refuse(remark: "not_kept") }
             guard request.method == .get, let fields = ReuseRules.conditions(nil, others: others)
-            else { return .send(remark: nil) }
+            else { return .send(remark: nil, onError: nil) }
             return .validate(fields, onError: nil)
         }
         let standing = Standing(kept, request.directives, at: now)
@@ -122,15 +122,13 @@ package struct ReuseRules: Sendable {
             remark = standing.obstacle
         }
         if isOffline { return .refuse(remark: remark) }
+        // Whether it could have been validated makes no difference here.
+        let onError =
+            isOwnPolicy && standing.servesOnError
+            ? CacheProvenance(.stale, ageSeconds: standing.age, remark: "stale_if_error") : nil
         guard request.method == .get, let fields = ReuseRules.conditions(kept, others: others)
-        else {
-            return .send(remark: remark)
-        }
-        let mayServe = isOwnPolicy && standing.servesOnError
-        return .validate(
-            fields,
-            onError: mayServe
-                ? CacheProvenance(.stale, ageSeconds: standing.age, remark: "stale_if_error") : nil)
+        else { return .send(remark: remark, onError: onError) }
+        return .validate(fields, onError: onError)
     }
 
     private func reuse(

@@ -25,6 +25,8 @@ final class CachedHop: Sendable {
         /// Of other variants that the origin may say are meant.
         var tags: [EntityTag] = []
         var onError: CacheProvenance?
+        /// What answers in the place of the network has no body.
+        var isHead = false
         /// Why nothing kept answered.
         var remark: String?
         var course = Course.open
@@ -145,9 +147,14 @@ final class CachedHop: Sendable {
             return .kept(answer(found, provenance, to: request))
         case .refuse(let remark):
             return .kept(.refusal(of: url, remark: remark))
-        case .send(let remark):
-            state.withLock { $0.remark = remark }
-            return .toSend(fallsBack: false)
+        case .send(let remark, let onError):
+            state.withLock { state in
+                state.remark = remark
+                state.found = onError == nil ? nil : found
+                state.onError = onError
+                state.isHead = request.method == .head
+            }
+            return .toSend(fallsBack: onError != nil)
         case .validate(let conditions, let onError):
             state.withLock { state in
                 state.found = found
@@ -220,14 +227,15 @@ final class CachedHop: Sendable {
 
     /// What may stand in for the network; once.
     func fallBack() -> KeptAnswer? {
-        let (found, provenance) = state.withLock { state in
+        let (found, provenance, isHead) = state.withLock { state in
             defer { state.onError = nil }
-            return (state.found, state.onError)
+            return (state.found, state.onError, state.isHead)
         }
         guard let found, let provenance else { return nil }
         release(isOfNoUse: false)
         let head = KeptFields.delivered(
             found.response, for: url, ageSeconds: provenance.ageSeconds)
+        guard !isHead else { return KeptAnswer(head: head, body: nil, provenance: provenance) }
         return answer(found, head, provenance)
     }
 

@@ -24,13 +24,15 @@ extension CachedTransfer {
         let moment = Arrival(now: now, delaySeconds: delay, isProven: isProven)
         let changed = Freshening.invalidated(by: head, to: wire.method, hop.url)
         if !changed.isEmpty { hop.cache.remove(changed) }
-        if question.conditions != nil {
-            if head.status == 304 { return confirm(question, by: head, moment) }
-            if CachedTransfer.troubled.contains(head.status), let answer = hop.fallBack() {
-                return HeadOutcome(
-                    phase: .answered(answer), told: answer.head, provenance: answer.provenance,
-                    leaves: !isShort(head))
-            }
+        if question.conditions != nil, head.status == 304 {
+            return confirm(question, by: head, moment)
+        }
+        if question.conditions != nil || question.found != nil,
+            CachedTransfer.troubled.contains(head.status), let answer = hop.fallBack()
+        {
+            return HeadOutcome(
+                phase: .answered(answer), told: answer.head, provenance: answer.provenance,
+                leaves: !isShort(head))
         }
         if wire.method == .head { refresh(by: head, moment) }
         return pass(head, moment, remark: question.remark)

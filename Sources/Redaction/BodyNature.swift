@@ -22,9 +22,8 @@ package struct BodyNature: Sendable {
         let (type, parameters) = BodyNature.split(mediaType)
         let isForm = type.contains("urlencoded")
         self.parameters = parameters
-        isText =
-            isForm || type.hasPrefix("text/") || type.hasSuffix("json") || type.hasSuffix("xml")
-        isJSON = type.hasSuffix("json")
+        isJSON = BodyNature.endsOfJSON.contains { type.hasSuffix($0) }
+        isText = isForm || isJSON || type.hasPrefix("text/") || type.hasSuffix("xml")
         isProgram =
             type == "text/css" || type == "text/html" || type.hasSuffix("javascript")
             || type.hasSuffix("ecmascript") || type == "image/svg+xml"
@@ -46,6 +45,9 @@ package struct BodyNature: Sendable {
         let trimmed = type.lowercased().filter { $0 != " " }
         return (trimmed, String(mediaType.dropFirst(type.count)))
     }
+
+    /// One value, or many: RFC 8259, RFC 7464, RFC 8091, and lines of it.
+    private static let endsOfJSON = ["json", "json-seq", "jsonl", "jsonlines", "json5"]
 
     private static func isBinary(_ type: String) -> Bool {
         if type.hasPrefix("image/") { return type != "image/svg+xml" }

@@ -4,11 +4,15 @@
 /// and spaces. The last part of a name counts by itself, too: `user[pass]`, `userPwd`, `X-Auth`.
 /// Not `Sendable`: it remembers what it has judged.
 package final class SecretNames {
-    package enum Verdict: Sendable, Hashable {
+    package enum Verdict: Int, Sendable, Hashable, Comparable {
         case clear
-        /// Its value is taken out if it looks made by a machine; see ``isMachineMade(_:)``.
+        /// Its value is taken out if it looks made by a machine: ``machineMadeOctets``.
         case suspect
         case secret
+
+        package static func < (left: Verdict, right: Verdict) -> Bool {
+            left.rawValue < right.rawValue
+        }
     }
 
     private let added: Set<String>
@@ -93,6 +97,12 @@ package final class SecretNames {
         return SecretNames.suspects.contains(name) ? .suspect : .clear
     }
 
+    /// Whether a line of that name is all credentials, to its end: `Authorization`, `Cookie`.
+    package static func isCredentialField(_ name: [UInt8]) -> Bool {
+        let name = comparable(name)
+        return name.hasSuffix("authorization") || credentialFields.contains(name)
+    }
+
     static func comparable(_ name: [UInt8]) -> String {
         String(
             decoding: decoded(name).filter { !isSeparator($0) }.map(lowercased), as: UTF8.self)
@@ -167,18 +177,26 @@ package final class SecretNames {
     private static let whole: Set<String> = [
         "pwd", "pass", "auth", "sig", "sign", "hmac", "jwt", "sid", "sk", "ak", "otp", "cvv", "cvc",
         "cookie", "setcookie", "bearer", "assertion", "samlresponse", "enc", "phpsessid",
-        "authenticationinfo", "proxyauthenticationinfo", "oauth",
+        "authenticationinfo", "proxyauthenticationinfo", "oauth", "cookies", "jwts", "otps", "pwds",
+        "assertions",
+    ]
+
+    /// Fields whose value has blanks, commas and semicolons in it.
+    private static let credentialFields: Set<String> = [
+        "cookie", "cookie2", "setcookie", "setcookie2",
     ]
 
     /// Names are secret whose last word is one of these. Those of ``whole`` that are also syllables
     /// of other things, as languages, are not among them.
     private static let lastWords: Set<String> = [
         "pwd", "pass", "auth", "oauth", "sig", "sign", "hmac", "jwt", "sid", "otp", "cvv", "cvc",
-        "cookie", "bearer", "assertion",
+        "cookie", "bearer", "assertion", "cookies", "jwts", "otps", "pwds", "assertions",
     ]
 
     /// Names are suspect whose last word is one of these. A code is mostly that of an error.
-    private static let suspectLastWords: Set<String> = ["key", "session"]
+    private static let suspectLastWords: Set<String> = [
+        "key", "session", "keys", "sessions", "ticket",
+    ]
 
     /// Names are secret that hold one of these. Among them: what HTTP-DNS services call their
     /// signatures and keys. Source: facts of the services' documentation, see docs/capture.md.
@@ -189,9 +207,10 @@ package final class SecretNames {
     ]
 
     /// `s`, `key`: signatures of HTTP-DNS services and of maps; also a search, and any key of a
-    /// table. `dn`: the encrypted names of a service.
+    /// table. `dn`: the encrypted names of a service. `ticket`: what CAS logs in by, or a number of
+    /// somebody's queue.
     private static let suspects: Set<String> = [
-        "s", "k", "key", "code", "dn", "authid", "session",
+        "s", "k", "key", "code", "dn", "authid", "session", "keys", "codes", "sessions", "ticket",
     ]
 
     /// Header fields that only sound like secrets.

@@ -184,6 +184,8 @@ package struct TextRedactor {
             switch octet {
             case 0x3D, 0x40, 0x3F, 0x23, 0x22, 0x25, 0x3C, 0x5C: return true
             case 0x79 where last == 0x65: return true
+            // The mark of a private key begins so.
+            case 0x2D where last == 0x2D: return true
             case 0x20 where last | 0x20 == 0x72 || last | 0x20 == 0x63: return true
             case 0x3A:
                 let isLast = next == octets.endIndex

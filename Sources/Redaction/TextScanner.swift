@@ -1,8 +1,9 @@
-/// Takes secrets out of text as it streams by: the values of names that are secret, web tokens, and
-/// what follows `Bearer`.
+/// Takes secrets out of text as it streams by: the values of names that are secret, the userinfo of
+/// URLs, web tokens, private keys, and what follows `Bearer`.
 ///
-///     word ─ a secret name ─▶ gap ─ "=" or ":" ─▶ before ─▶ quoted, bare, nested: dropped ─▶ word
-///       └──── begins like a web token ─▶ token: dropped ─▶ word
+///     word ─ a secret name ─▶ gap ─ "=" or ":" ─▶ before ─▶ quoted, bare, line …: dropped ─▶ word
+///       ├──── begins like a web token ─▶ token: dropped ─▶ word
+///       └──── "://" ─▶ authority: held ─ "@" ─▶ dropped
 ///
 /// Rules:
 /// 1. What has gone out cannot be called back: a value is dropped from its first octet, so it does
@@ -12,6 +13,10 @@
 ///    and goes out as it was written. A value that an `=` of a form itself begins goes on to the
 ///    next `&` itself; no other value ends at what is wrapped up deeper than its beginning.
 /// 4. The content of an element of XML goes on to the tag that closes it: see ``TagTracker``.
+/// 5. What stands like a header field (`Authorization: Basic …`, `password: two words`) goes on to
+///    the end of its line, or of the string that the line stands in; and what is indented below it
+///    belongs to it, as in YAML. See TextScannerLines.swift.
+/// 6. The authority of a URL is held until it ends, or `@` says that it was a userinfo.
 package struct TextScanner {
     package enum Manner: Sendable, Hashable {
         /// `a=b&c=d`: bodies of forms, queries.
@@ -22,7 +27,7 @@ package struct TextScanner {
         case light
     }
 
-    private enum Drop: Hashable {
+    enum Drop: Hashable {
         /// To the next `&` that is one.
         case field
         /// To the end of a run without spaces and quotes.
@@ -35,45 +40,69 @@ package struct TextScanner {
         case element
         /// As long as it is like a token.
         case token
+        /// To the end of the line.
+        case line
+        /// A private key, to the mark behind it.
+        case key
+        /// A userinfo that is too long to be held.
+        case authority
     }
 
-    private enum State: Hashable {
+    enum State: Hashable {
         case word
         case gap(SecretNames.Verdict)
         case before(SecretNames.Verdict, isOfForm: Bool)
         /// The value of a suspect, held until it is long enough.
         case probing(isOfForm: Bool)
         case dropping(Drop)
+        /// Behind `://`.
+        case authority
+        /// Behind the end of a line whose value goes on if the next one is indented.
+        case indenting(isValueWritten: Bool)
     }
 
-    private let manner: Manner
-    private let names: SecretNames
-    private var state = State.word
+    let manner: Manner
+    let names: SecretNames
+    /// The text is the content of a string of JSON.
+    let isString: Bool
+    var state = State.word
     /// The word, or the value of a suspect, as it is meant.
-    private var meant: [UInt8] = []
+    var meant: [UInt8] = []
     /// The same as it was written; it has not gone out.
-    private var written: [UInt8] = []
+    var written: [UInt8] = []
     /// The octets of a `%3D` that is not whole.
     private var escape: [UInt8] = []
-    private var tags = TagTracker()
+    var tags = TagTracker()
     /// Where in both a web token may have begun.
-    private var tokenAt: (meant: Int, written: Int)?
+    var tokenAt: (meant: Int, written: Int)?
     /// How often the mark before the value is wrapped up.
-    private var valueDepth = 0
+    var valueDepth = 0
     /// The value is that of a colon.
     private var isMember = false
-    private var slashes = 0
-    private var depth = 0
+    var slashes = 0
+    var depth = 0
     /// The backslashes before the string that is open in what is dropped.
-    private var stringSlashes: Int?
-    private var stringDepth = 0
+    var stringSlashes: Int?
+    var stringDepth = 0
     private var gap = 0
-    private var before: UInt8 = 0
-    private var isLong = false
+    var before: UInt8 = 0
+    var isLong = false
+    private var armour = KeyArmour()
+    var place = LinePlace()
+    /// How the value before which the text stands is written.
+    var form = ValueForm()
+    /// How much of `://` the last octets are.
+    private var urlMark = 0
+    /// What is held behind `://`, as it is meant and as it was written.
+    var authority: [(octet: UInt8, raw: [UInt8]?)] = []
+    var authorityDepth = 0
+    var hadUserinfo = false
 
-    package init(_ manner: Manner, _ names: SecretNames) {
+    /// - Parameter isString: the text is the content of a string of JSON.
+    package init(_ manner: Manner, _ names: SecretNames, isString: Bool = false) {
         self.manner = manner
         self.names = names
+        self.isString = isString
     }
 
     /// - Parameter verdict: of the name whose value the text is.
@@ -109,6 +138,9 @@ package struct TextScanner {
     /// The end of the text, or of what is kept of it.
     package mutating func finish(_ out: inout [UInt8]) {
         loose(&out)
+        // A userinfo that is cut is not known to be one.
+        if state == .authority, !authority.isEmpty { put(SecretNames.placeholder, &out) }
+        authority = []
         // A suspect's value that is cut is not known to be short.
         if case .probing = state, !meant.isEmpty {
             put(SecretNames.placeholder, &out)
@@ -122,6 +154,7 @@ package struct TextScanner {
     /// The end of a value that is whole: a suspect's short one stays.
     package mutating func finishWhole(_ out: inout [UInt8]) {
         loose(&out)
+        if state == .authority { release(&out) }
         out += written
         clearHeld()
         state = .word
@@ -138,15 +171,50 @@ package struct TextScanner {
     }
 
     private mutating func take(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
-        defer { slashes = octet == 0x5C ? slashes + 1 : 0 }
+        defer {
+            place.take(octet, slashes: slashes, isString: isString)
+            slashes = octet == 0x5C ? slashes + 1 : 0
+        }
         if manner != .light, follows(tags.take(octet, names), octet, raw, &out) { return }
+        if follows(armour.take(octet), octet, raw, &out) { return }
+        advance(octet, raw, &out)
+    }
+
+    mutating func advance(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
         switch state {
         case .word: word(octet, raw, &out)
         case .gap(let verdict): gap(octet, raw, verdict, &out)
         case .before(let verdict, let isOfForm): value(octet, raw, verdict, isOfForm, &out)
         case .probing(let isOfForm): probe(octet, raw, isOfForm, &out)
         case .dropping(let drop): leaveOut(octet, raw, drop, &out)
+        case .authority: follow(octet, raw, &out)
+        case .indenting(let isWritten): indent(octet, raw, isWritten, &out)
         }
+    }
+
+    /// True when the octet has gone out with what the mark of a private key means, or is left out.
+    private mutating func follows(
+        _ event: KeyArmour.Event, _ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]
+    ) -> Bool {
+        switch (event, state) {
+        case (.nothing, _): return false
+        case (.ends, .dropping(.key)):
+            put("-----END", &out)
+            before = octet
+            state = .word
+        case (.begins, .dropping(.bare)), (.begins, .dropping(.line)),
+            (.begins, .dropping(.token)), (.begins, .dropping(.authority)),
+            (.begins, .indenting(isValueWritten: true)):
+            drop(.key)
+        case (.begins, .dropping), (.ends, _): return false
+        case (.begins, _):
+            release(&out)
+            out += written
+            put(octet, raw, &out)
+            put(SecretNames.placeholder, &out)
+            drop(.key)
+        }
+        return true
     }
 
     /// True when the octet has gone out with what the tag means.
@@ -162,9 +230,11 @@ package struct TextScanner {
             return true
         case (.closes, _), (.opens(.clear), _), (.opens, .dropping(.field)),
             (.opens, .dropping(.quoted)), (.opens, .dropping(.nested)),
-            (.opens, .dropping(.element)):
+            (.opens, .dropping(.element)), (.opens, .dropping(.line)), (.opens, .dropping(.key)),
+            (.opens, .indenting(isValueWritten: true)):
             return false
         case (.opens(let verdict), _):
+            release(&out)
             out += written
             put(octet, raw, &out)
             before = octet
@@ -174,15 +244,20 @@ package struct TextScanner {
                 tags.enter()
             } else {
                 clearHeld()
-                valueDepth = TextScanner.depth(raw)
-                isMember = false
-                state = .before(verdict, isOfForm: false)
+                begin(.before(verdict, isOfForm: false), raw, ValueForm())
             }
             return true
         }
     }
 
-    private mutating func clearHeld() {
+    private mutating func begin(_ state: State, _ raw: [UInt8]?, _ form: ValueForm) {
+        valueDepth = TextScanner.depth(raw)
+        isMember = form.isMember
+        self.form = form
+        self.state = state
+    }
+
+    mutating func clearHeld() {
         meant = []
         written = []
         tokenAt = nil
@@ -190,13 +265,18 @@ package struct TextScanner {
     }
 
     /// How often an octet is wrapped up: `=` not at all, `%3D` once, `%253D` twice.
-    private static func depth(_ raw: [UInt8]?) -> Int { raw.map { ($0.count - 1) / 2 } ?? 0 }
+    static func depth(_ raw: [UInt8]?) -> Int { raw.map { ($0.count - 1) / 2 } ?? 0 }
 }
 
 // Words and what follows them
 extension TextScanner {
-    private mutating func word(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
+    mutating func word(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
         if TextScanner.isOfWord(octet) {
+            urlMark = 0
+            if meant.isEmpty {
+                let isLetter = octet == 0x6E || octet == 0x72
+                place.beginWord(isEndOfLine: isLetter && isString && slashes % 2 == 1)
+            }
             meant.append(octet)
             hold(octet, raw)
             return held(&out)
@@ -205,6 +285,10 @@ extension TextScanner {
         out += written
         clearHeld()
         before = octet
+        if markOfURL(octet, isBehindWord: !name.isEmpty) {
+            put(octet, raw, &out)
+            return enterAuthority(raw)
+        }
         if name.isEmpty || wasLong {
             put(octet, raw, &out)
             return
@@ -212,13 +296,10 @@ extension TextScanner {
         let candidates = TextScanner.names(in: name, behind: mark)
         if octet == 0x20, candidates.contains(where: TextScanner.isScheme) {
             put(octet, raw, &out)
-            valueDepth = TextScanner.depth(raw)
-            isMember = false
             // What a scheme is followed by need not be a secret: "basic" is a word.
-            state = .before(.suspect, isOfForm: false)
-            return
+            return begin(.before(.suspect, isOfForm: false), raw, ValueForm())
         }
-        let verdicts = manner == .light ? [] : candidates.map { names.verdict($0) }
+        let verdicts = manner == .light ? [] : candidates.map { verdict($0, octet) }
         guard
             let verdict = verdicts.first(where: { $0 == .secret })
                 ?? verdicts.first(where: { $0 == .suspect })
@@ -227,8 +308,36 @@ extension TextScanner {
             return
         }
         gap = 0
+        form = ValueForm()
+        form.isOfCredentials =
+            verdict == .secret && candidates.contains(where: SecretNames.isCredentialField)
+        (form.column, form.enclosing) = (place.wordColumn, place.quote)
         state = .gap(verdict)
         gap(octet, raw, verdict, &out)
+    }
+
+    private func verdict(_ name: [UInt8], _ mark: UInt8) -> SecretNames.Verdict {
+        let verdict = names.verdict(name)
+        guard verdict < .secret else { return verdict }
+        if mark == 0x3D, tags.named != .clear, TextScanner.isValue(name) {
+            return max(verdict, tags.named)
+        }
+        return mark == 0x3A && TextScanner.isBot(name) ? .suspect : verdict
+    }
+
+    /// True at the second slash of `://`, also where it is written `:\/\/`.
+    private mutating func markOfURL(_ octet: UInt8, isBehindWord: Bool) -> Bool {
+        guard manner != .light else { return false }
+        switch (octet, urlMark) {
+        case (0x3A, _): urlMark = isBehindWord ? 1 : 0
+        case (0x2F, 1) where !isBehindWord: urlMark = 2
+        case (0x2F, 2) where !isBehindWord:
+            urlMark = 0
+            return true
+        case (0x5C, _) where !isBehindWord: break
+        default: urlMark = 0
+        }
+        return false
     }
 
     /// A word has grown: it may be a token, or too long to be held.
@@ -273,14 +382,16 @@ extension TextScanner {
         let isItself = raw == nil
         switch octet {
         case 0x3D, 0x3A:
-            guard manner != .form || octet == 0x3D || !isItself || gap > 1 else { break }
+            guard
+                manner != .form || octet == 0x3D || !isItself || gap > 1 || form.isOfCredentials
+            else { break }
             put(octet, raw, &out)
-            valueDepth = TextScanner.depth(raw)
-            isMember = octet == 0x3A
-            state = .before(verdict, isOfForm: manner == .form && octet == 0x3D && isItself)
-            return
+            form.isMember = octet == 0x3A
+            let isOfForm = manner == .form && octet == 0x3D && isItself
+            return begin(.before(verdict, isOfForm: isOfForm), raw, form)
         case 0x22, 0x27, 0x5C, 0x20, 0x09:
             guard gap <= TextScanner.longestGap else { break }
+            if octet == 0x22 || octet == 0x27 { form.isNameQuoted = true }
             put(octet, raw, &out)
             before = octet
             return
@@ -300,9 +411,17 @@ extension TextScanner {
         }
         let isDeeper = TextScanner.depth(raw) > valueDepth
         if !isOfForm {
+            if isOfEscape(octet, raw, verdict, &out) { return }
+            if verdict == .secret, isOfLine(octet, raw, isDeeper, &out) { return }
             switch octet {
-            case 0x20, 0x09, 0x5C:
+            case 0x20, 0x09:
                 put(octet, raw, &out)
+                form.isBehindBlank = true
+                return
+            case 0x3D where form.isBehindNothing, 0x3E where form.isBehindNothing:
+                // `=>`, `:=`, `==`
+                put(octet, raw, &out)
+                form.isBehindArrow = true
                 return
             case 0x22 where !isDeeper || isMember, 0x27 where !isDeeper || isMember:
                 put(octet, raw, &out)
@@ -330,8 +449,9 @@ extension TextScanner {
             return probe(octet, raw, isOfForm, &out)
         }
         put(SecretNames.placeholder, &out)
-        drop(isOfForm ? .field : .bare)
-        leaveOut(octet, raw, isOfForm ? .field : .bare, &out)
+        let drop: Drop = isOfForm ? .field : form.isLine ? .line : .bare
+        self.drop(drop)
+        leaveOut(octet, raw, drop, &out)
     }
 
     private mutating func probe(
@@ -349,111 +469,4 @@ extension TextScanner {
         put(SecretNames.placeholder, &out)
         drop(isOfForm ? .field : .token)
     }
-}
-
-// What is dropped
-extension TextScanner {
-    private mutating func drop(_ drop: Drop) {
-        clearHeld()
-        state = .dropping(drop)
-    }
-
-    private mutating func leaveOut(
-        _ octet: UInt8, _ raw: [UInt8]?, _ drop: Drop, _ out: inout [UInt8]
-    ) {
-        switch drop {
-        case .field: guard octet == 0x26, raw == nil else { return }
-        case .token:
-            guard !SecretNames.isOfToken(octet) else { return }
-        case .element:
-            guard manner == .form, octet == 0x26, raw == nil else { return }
-            tags = TagTracker()
-        case .bare:
-            guard TextScanner.depth(raw) <= valueDepth else { return }
-            guard octet <= 0x20 || [0x22, 0x27, 0x26, 0x3C, 0x3E, 0x5C].contains(octet) else {
-                return
-            }
-        case .quoted(let mark, let before):
-            guard octet == mark, TextScanner.depth(raw) <= valueDepth,
-                slashes % (2 * (before + 1)) == before
-            else { return }
-            out += [UInt8](repeating: 0x5C, count: before)
-        case .nested:
-            guard closesNested(octet, raw) else { return }
-            state = .word
-            return
-        }
-        state = .word
-        word(octet, raw, &out)
-    }
-
-    /// Brackets in strings do not count; a string ends behind as many backslashes as it began.
-    private mutating func closesNested(_ octet: UInt8, _ raw: [UInt8]?) -> Bool {
-        if let before = stringSlashes {
-            if octet == 0x22, TextScanner.depth(raw) == stringDepth,
-                slashes % (2 * (before + 1)) == before
-            {
-                stringSlashes = nil
-            }
-            return false
-        }
-        switch octet {
-        case 0x22:
-            stringSlashes = slashes
-            stringDepth = TextScanner.depth(raw)
-        case 0x7B, 0x5B: depth += 1
-        case 0x7D, 0x5D: depth -= 1
-        default: break
-        }
-        return depth == 0
-    }
-
-    /// What a word may mean where it is written in JSON: behind a backslash `nid` is `id` in a new
-    /// line, and `u0026token` is a name behind an ampersand.
-    static func names(in word: [UInt8], behind mark: UInt8) -> [[UInt8]] {
-        let isUnicode = word.count > 5 && word[0] == 0x75 && word[1] == 0x30 && word[2] == 0x30
-        if isUnicode { return [word, Array(word.dropFirst(5))] }
-        let isLetter = mark == 0x5C && word.count > 1 && Array("nrtbf".utf8).contains(word[0])
-        return isLetter ? [word, Array(word.dropFirst())] : [word]
-    }
-
-    /// As it was written: by itself, or as an escape.
-    private func put(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
-        if let raw { out += raw } else { out.append(octet) }
-    }
-
-    private mutating func hold(_ octet: UInt8, _ raw: [UInt8]?) {
-        if let raw { written += raw } else { written.append(octet) }
-    }
-
-    private func put(_ text: String, _ out: inout [UInt8]) { out.append(contentsOf: text.utf8) }
-
-    static func isOfWord(_ octet: UInt8) -> Bool {
-        switch octet {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x5B, 0x5D, 0x24, 0x25: true
-        default: octet >= 0x80
-        }
-    }
-
-    private static func isAlphanumeric(_ octet: UInt8) -> Bool {
-        switch octet {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: false
-        }
-    }
-
-    private static func isScheme(_ word: [UInt8]) -> Bool {
-        let lower = word.map { $0 | 0x20 }
-        return lower == Array("bearer".utf8) || lower == Array("basic".utf8)
-    }
-
-    /// Because: no name of a field is longer.
-    private static let mostHeld = 128
-    /// Because: quotation marks, a level or two of escapes, and spaces.
-    private static let longestGap = 12
-    /// Because: the smallest web token has more; `eyJ` also begins words.
-    private static let shortestToken = 20
-    private static let tokenMark = Array("eyJ".utf8)
-    /// Because: a URL in a URL in a URL is wrapped up twice; twice as often is more than any.
-    private static let longestEscape = 9
 }

@@ -144,13 +144,17 @@ struct BodyScanner {
         if case .binary = nature.kind { return .opaque }
         let beginning = octets.prefix(sniffedOctets)
         if nature.isText, beginning.contains(0) { return .hidden }
-        if !nature.isText, beginning.contains(where: { $0 < 0x09 || ($0 > 0x0D && $0 < 0x20) }) {
-            return .opaque
-        }
+        if !nature.isText, beginning.contains(where: isOfBinary) { return .opaque }
         let first = beginning.first { $0 > 0x20 && $0 < 0x80 }
         if nature.isJSON || first == 0x7B || first == 0x5B { return .json(JSONScanner(names)) }
         if case .form = nature.kind { return .text(TextScanner(.form, names)) }
         return .text(TextScanner(nature.isProgram ? .light : .text, names))
+    }
+
+    /// No text holds it. The mark before each value of a sequence of JSON does not count. Source: RFC
+    /// 7464 §2.2.
+    private static func isOfBinary(_ octet: UInt8) -> Bool {
+        octet < 0x09 || (octet > 0x0D && octet < 0x20 && octet != 0x1E)
     }
 
     /// Because: what is binary shows it early.

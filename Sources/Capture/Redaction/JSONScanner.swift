@@ -1,7 +1,7 @@
 internal import HTTPDNSRedaction
 
 /// Takes secrets out of JSON as it streams by: the values of members whose name is secret, whatever
-/// they are, and what ``TextScanner`` finds in strings.
+/// they are, and what ``TextScanner`` finds in strings. What else names a value, ``JSONPlaces`` says.
 ///
 /// It does not judge the text: several values in a row, a prefix before the first, a text that is
 /// cut or broken pass as they are. A value is dropped from its first octet.
@@ -26,6 +26,7 @@ struct JSONScanner {
     private var name: [UInt8] = []
     /// The string is the value of a suspect.
     private var isSuspected = false
+    private var places = JSONPlaces()
     private var isEscaped = false
     private var escape: [UInt8] = []
     private var depth = 0
@@ -43,22 +44,25 @@ struct JSONScanner {
         case .string: string(octet, &out)
         case .behindString: behindString(octet, &out)
         case .beforeValue(let verdict): beforeValue(octet, verdict, &out)
-        case .droppingString:
-            guard !isEscaped else {
-                isEscaped = false
-                return
-            }
-            if octet == 0x5C { isEscaped = true }
-            if octet == 0x22 {
-                out.append(octet)
-                state = .outside
-            }
+        case .droppingString: leaveOut(octet, &out)
         case .droppingScalar:
             guard [0x2C, 0x7D, 0x5D].contains(octet) || octet <= 0x20 else { return }
             state = .outside
             outside(octet, &out)
         case .droppingNested: nested(octet)
         }
+    }
+
+    private mutating func leaveOut(_ octet: UInt8, _ out: inout [UInt8]) {
+        guard isEscaped || octet != 0x22 else {
+            out.append(octet)
+            state = .outside
+            // What a suspect is called by may be long.
+            if isSuspected, name.count <= JSONScanner.longestName { places.value(name, names) }
+            return
+        }
+        isEscaped = octet == 0x5C && !isEscaped
+        if isSuspected, name.count <= JSONScanner.longestName { name.append(octet) }
     }
 
     mutating func finish(_ out: inout [UInt8]) {
@@ -72,15 +76,23 @@ struct JSONScanner {
     }
 
     private mutating func outside(_ octet: UInt8, _ out: inout [UInt8]) {
-        guard octet == 0x22 else { return outer.take(octet, &out) }
-        // What stands before a string is no name: it must not make the string its value.
+        guard octet == 0x22, !outer.isInLine else {
+            places.take(octet)
+            return outer.take(octet, &out)
+        }
+        // A name without quotation marks, as in what only looks like JSON: `{token: "…"}`.
+        let verdict = outer.awaited
         outer.finishWhole(&out)
+        guard verdict == .clear else {
+            outer = TextScanner(.text, names)
+            return beforeValue(octet, verdict, &out)
+        }
         out.append(octet)
-        begin()
+        begin(isSuspected: places.beginString() != .clear)
     }
 
     private mutating func begin(isSuspected: Bool = false) {
-        inner = TextScanner(.text, names)
+        inner = TextScanner(.text, names, isString: true)
         outer = TextScanner(.text, names)
         name = []
         escape = []
@@ -93,7 +105,7 @@ struct JSONScanner {
         if octet == 0x22, !isEscaped {
             if isSuspected { tellSuspect(&out) } else { inner.finishWhole(&out) }
             out.append(octet)
-            state = isSuspected ? .outside : .behindString
+            state = .behindString
             return
         }
         if name.count <= JSONScanner.longestName { note(octet) }
@@ -103,6 +115,7 @@ struct JSONScanner {
         if name.allSatisfy(SecretNames.isOfToken) {
             out.append(contentsOf: CaptureRedaction.placeholder.utf8)
             state = .droppingString
+            isEscaped = false
         } else {
             isSuspected = false
             for octet in name { inner.take(octet, &out) }
@@ -136,10 +149,16 @@ struct JSONScanner {
         case 0x20, 0x09, 0x0A, 0x0D: out.append(octet)
         case 0x3A:
             out.append(octet)
-            let verdict =
-                name.count <= JSONScanner.longestName ? names.verdict(name) : .clear
+            let isName = name.count <= JSONScanner.longestName
+            let verdict = places.name(
+                isName ? name : [], isName ? names.verdict(name) : .clear)
             state = verdict == .clear ? .outside : .beforeValue(verdict)
+        case 0x2C where places.following(name) != .clear:
+            out.append(octet)
+            places.take(octet)
+            state = .beforeValue(.secret)
         default:
+            if name.count <= JSONScanner.longestName { places.value(name, names) }
             state = .outside
             outside(octet, &out)
         }
@@ -157,11 +176,13 @@ struct JSONScanner {
             out.append(octet)
             out.append(contentsOf: CaptureRedaction.placeholder.utf8)
             isEscaped = false
+            isSuspected = false
             state = .droppingString
         case 0x7B, 0x5B:
             guard verdict == .secret else {
                 state = .outside
-                return outside(octet, &out)
+                places.take(octet, verdict)
+                return outer.take(octet, &out)
             }
             putQuoted(&out)
             depth = 1

@@ -42,7 +42,7 @@ final class Redactor {
         // A value is never looked up under another's rule.
         let isPlain =
             !Redactor.isCookie(name) && !Redactor.holdsURL(name)
-            && names?.verdict(field: name) == .clear
+            && !Redactor.holdsProtocols(name) && names?.verdict(field: name) == .clear
         if isPlain, let value = known[field.value] {
             field.value = value
             return
@@ -58,6 +58,7 @@ final class Redactor {
     func value(of name: String, _ value: String) -> String {
         guard let names else { return value }
         if Redactor.isCookie(name) { return cookies(value, isSet: name.utf8.count > 7) }
+        if Redactor.holdsProtocols(name) { return protocols(value, names) }
         switch names.verdict(field: name) {
         case .secret: return credentials(value)
         case .suspect: return text(value, of: .suspect)
@@ -100,6 +101,27 @@ final class Redactor {
             parts[place] = parts[place][...equals] + CaptureRedaction.placeholder
         }
         return parts.joined(separator: ";")
+    }
+
+    /// Browsers can send a token nowhere else when they open a WebSocket: behind a protocol that is
+    /// called like one (`bearer, …`), or in its name (`base64url.bearer.authorization.k8s.io.…`).
+    private func protocols(_ value: String, _ names: SecretNames) -> String {
+        var isDue = false
+        let items = value.split(separator: ",", omittingEmptySubsequences: false).map { item in
+            let blank = item.prefix { $0 == " " || $0 == "\t" }
+            let name = item.dropFirst(blank.count)
+            let lower = name.lowercased()
+            let holdsToken = ["bearer.", "authorization.", "token."].contains { lower.contains($0) }
+            let isOfToken = isDue || holdsToken
+            isDue = !isOfToken && names.verdict(Array(lower.utf8)) == .secret
+            guard isOfToken, !name.isEmpty else { return text(String(item)) }
+            return blank + CaptureRedaction.placeholder
+        }
+        return items.joined(separator: ",")
+    }
+
+    private static func holdsProtocols(_ name: String) -> Bool {
+        name.utf8.count == 22 && name.lowercased() == "sec-websocket-protocol"
     }
 
     private static func isCookie(_ name: String) -> Bool {

@@ -71,7 +71,7 @@ struct CachingBench {
         switch rules.decide(request, kept) {
         case .answer(let use): return use.outcome.rawValue
         case .validate(_, let onError): return onError == nil ? "validate" : "validate or stale"
-        case .send: return "send"
+        case .send(_, let onError): return onError == nil ? "send" : "send or stale"
         case .refuse: return "504"
         }
     }

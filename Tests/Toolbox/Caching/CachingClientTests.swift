@@ -242,16 +242,18 @@ import Testing
         #expect(try await httpdns.fetch(server.at(), mode: .preferCache).text == "/ 3")
     }
 
-    @Test func `an origin in trouble is stood in for, one that does not prove itself is not`()
-        async throws
-    {
+    /// Whether it could have been validated makes no difference. Source: RFC 5861 §4.
+    @Test(arguments: ["ETag", "X-No-Validator"])
+    func `an origin in trouble is stood in for, one that does not prove itself is not`(
+        field: String
+    ) async throws {
         let lab = try CachingLab()
         let trouble = Locked(false)
         let server = try lab.origin { _ in
             trouble.withLock { $0 }
                 ? LabResponse.text("sorry", status: 503)
                 : LabResponse.text("good").with([
-                    "Cache-Control": "max-age=1, stale-if-error=600", "Age": "5", "ETag": "\"x\"",
+                    "Cache-Control": "max-age=1, stale-if-error=600", "Age": "5", field: "\"x\"",
                 ])
         }
         let httpdns = try lab.httpdns()
@@ -263,6 +265,9 @@ import Testing
         #expect(excused.outcome == .stale)
         #expect(excused.cache?.remark == "stale_if_error")
         #expect(server.count == 2)
+        let head = try await httpdns.fetch(server.at(), .head)
+        #expect(head.head.status == 200 && head.text.isEmpty && head.outcome == .stale)
+        #expect(server.count == 3)
         let port = server.port
         server.stop()
         let unreachable = try await httpdns.fetch(server.at())

@@ -110,6 +110,25 @@ import Testing
         #expect(try bench.outcome(kept, after: 61, mode: .preferCache) == "stale")
     }
 
+    @Test func `without a validator what is stale answers while the origin is in trouble`() throws {
+        let bench = CachingBench()
+        let kept = try bench.kept(["Cache-Control: max-age=60, stale-if-error=30"])
+        #expect(try bench.outcome(kept, after: 90) == "send or stale")
+        #expect(try bench.outcome(kept, after: 90, mode: .validate) == "send or stale")
+        #expect(try bench.outcome(kept, after: 90, method: .head) == "send or stale")
+        #expect(try bench.outcome(kept, after: 91) == "send")
+        #expect(try bench.outcome(kept, after: 61, policy: [2]) == "send")
+        #expect(try bench.outcome(kept, after: 61, mode: .refresh) == "send")
+        let plain = try bench.kept(["Cache-Control: max-age=60"])
+        let asked = ["Cache-Control: stale-if-error=30"]
+        #expect(try bench.outcome(plain, after: 90, asking: asked) == "send or stale")
+        #expect(try bench.outcome(plain, after: 91, asking: asked) == "send")
+        let strict = try bench.kept(["Cache-Control: max-age=60, must-revalidate"])
+        #expect(try bench.outcome(strict, after: 61, asking: asked) == "send")
+        let tagged = try bench.kept(["Cache-Control: max-age=60, stale-if-error=30", "ETag: \"a\""])
+        #expect(try bench.outcome(tagged, after: 90, method: .head) == "send or stale")
+    }
+
     @Test func `a policy that changed demands validation, and offline it is a 504`() throws {
         let bench = CachingBench()
         let kept = try bench.kept(["Cache-Control: max-age=60, stale-if-error=99", "ETag: \"a\""])

@@ -1,0 +1,60 @@
+// What is dropped
+extension TextScanner {
+    mutating func drop(_ drop: Drop) {
+        clearHeld()
+        state = .dropping(drop)
+    }
+
+    mutating func leaveOut(
+        _ octet: UInt8, _ raw: [UInt8]?, _ drop: Drop, _ out: inout [UInt8]
+    ) {
+        switch drop {
+        case .field: guard octet == 0x26, raw == nil else { return }
+        case .token:
+            guard !SecretNames.isOfToken(octet) else { return }
+        case .element:
+            guard manner == .form, octet == 0x26, raw == nil else { return }
+            tags = TagTracker()
+        case .bare:
+            guard TextScanner.depth(raw) <= valueDepth else { return }
+            guard octet <= 0x20 || [0x22, 0x27, 0x26, 0x3C, 0x3E, 0x5C].contains(octet) else {
+                return
+            }
+        case .quoted(let mark, let before):
+            guard octet == mark, TextScanner.depth(raw) <= valueDepth,
+                slashes % (2 * (before + 1)) == before
+            else { return }
+            out += [UInt8](repeating: 0x5C, count: before)
+        case .nested:
+            guard closesNested(octet, raw) else { return }
+            state = .word
+            return
+        case .line: return leaveOutLine(octet, raw, &out)
+        case .key: return
+        case .authority: guard endsAuthority(octet, raw) else { return }
+        }
+        state = .word
+        word(octet, raw, &out)
+    }
+
+    /// Brackets in strings do not count; a string ends behind as many backslashes as it began.
+    private mutating func closesNested(_ octet: UInt8, _ raw: [UInt8]?) -> Bool {
+        if let before = stringSlashes {
+            if octet == 0x22, TextScanner.depth(raw) == stringDepth,
+                slashes % (2 * (before + 1)) == before
+            {
+                stringSlashes = nil
+            }
+            return false
+        }
+        switch octet {
+        case 0x22:
+            stringSlashes = slashes
+            stringDepth = TextScanner.depth(raw)
+        case 0x7B, 0x5B: depth += 1
+        case 0x7D, 0x5D: depth -= 1
+        default: break
+        }
+        return depth == 0
+    }
+}
