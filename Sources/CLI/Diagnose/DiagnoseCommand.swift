@@ -45,7 +45,7 @@ extension Command {
         goes on at once, and ends within --timeout (4.5s).
 
         Each name server is also asked on a port where it does no DNS, and on a second one where it is
-        known to (--other-port names one): what only one port lies about is somebody's on the path.
+        known to (--other-port names one): a lie on one port alone is somebody's on the path.
 
         Nothing is sent to a server that is not named here or in resolv.conf, but to the name's own:
         --probe, --dark-address, --identify, --whoami and --nat64 are off unless given. The name's

@@ -152,6 +152,18 @@ import Testing
         #expect(!(junit + ended.lines.joined()).contains("crash"))
     }
 
+    @Test func `An interrupted run prints an object for what was played, and for nothing else`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let ended = try await interrupted(
+            ["hijack", "run", "--json", "--only", "no-hijack", "--only", "plain-poisoning"],
+            report: directory.path + "/report.xml")
+        #expect(ended.status == 130)
+        let objects = try ended.lines.map { try JSONValue.parse($0) }
+        #expect(objects.map { $0["scenario"]?.string } == ["no-hijack"])
+    }
+
     @Test func `What serve prints can be typed`() async throws {
         let child = try ChildProcess(
             Self.tool, ["lab", "hijack", "serve", "--json", "plain-poisoning", "replayed-answer"],
