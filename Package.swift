@@ -238,8 +238,10 @@ let testTargets: [Target] = [
         "Toolbox",
         library + [
             "Interception", "URLSession", "ForwardProxy", "CLI", "PinLab", "!TestSupport",
-            "!TestChild", "!HTTPDNSCommand", "!Recipes",
+            "!TestChild", "!HTTPDNSCommand", "!Recipes", "!FuzzedFiles",
         ], c: ["System"]),
+    // What a fuzzer does to a file, for the ordinary tests that replay it.
+    .target(name: "FuzzedFiles", path: "Tests/Fuzz/Files", swiftSettings: strict),
     // The resolver tier of docs/fleet.md.
     .target(
         name: "FleetLab",
@@ -259,10 +261,10 @@ let testTargets: [Target] = [
 }
 
 // Fuzz targets need libFuzzer's flags, so they are there only when `scripts/fuzz` asks.
-func fuzzTarget(_ folder: String, _ needs: [String]) -> Target {
+func fuzzTarget(_ folder: String, _ needs: [String], also: [Target.Dependency] = []) -> Target {
     .executableTarget(
         name: folder + "Fuzz",
-        dependencies: ["FuzzLoop"] + needs.map { .target(name: "HTTPDNS" + $0) },
+        dependencies: ["FuzzLoop"] + also + needs.map { .target(name: "HTTPDNS" + $0) },
         path: "Tests/Fuzz/" + folder, exclude: ["corpus"],
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"])],
         linkerSettings: [.unsafeFlags(["-use-ld=lld", "-sanitize=fuzzer"])])
@@ -277,7 +279,7 @@ let fuzzTargets: [Target] =
         fuzzTarget("Certificates", ["Names", "OpenSSLTrust", "Trust"]),
         fuzzTarget("PinPolicy", ["PinPolicy", "Trust"]),
         fuzzTarget("HAR", ["Capture"]), fuzzTarget("CaptureRows", ["Capture", "Store"]),
-        fuzzTarget("CaptureFiles", ["Capture", "Platform", "Store"]),
+        fuzzTarget("CaptureFiles", ["Capture", "Platform", "Store"], also: ["FuzzedFiles"]),
         fuzzTarget("Requests", ["RequestReading"]),
         fuzzTarget("Rules", ["RuleFile", "Rules", "Exchange"]),
     ]

@@ -35,8 +35,10 @@ extension JSONValue {
         refusesDuplicates: Bool = false
     ) throws(JSONError) -> JSONValue {
         try check(octets, maximumOctets)
-        var reader = JSONReader(octets, refusesDuplicates: refusesDuplicates)
-        return try reader.text()
+        return try octets.withUnsafeBufferPointer { octets throws(JSONError) in
+            var reader = JSONReader(octets, refusesDuplicates: refusesDuplicates)
+            return try reader.text()
+        }
     }
 
     /// The same, but for the elements of one array, which are handed over as they are read: of a long
@@ -53,8 +55,10 @@ extension JSONValue {
         _ take: (JSONValue, Int) -> Void
     ) throws(JSONError) -> JSONValue {
         try check(octets, maximumOctets)
-        var reader = JSONReader(octets, refusesDuplicates: false)
-        return try reader.text(path[...], take)
+        return try octets.withUnsafeBufferPointer { octets throws(JSONError) in
+            var reader = JSONReader(octets, refusesDuplicates: false)
+            return try reader.text(path[...], take)
+        }
     }
 
     private static func check(_ octets: [UInt8], _ maximumOctets: Int) throws(JSONError) {
@@ -78,14 +82,19 @@ extension JSONValue {
 /// Not the decoder of Foundation: asked what a value is, it answers by throwing for each kind that
 /// it is not, so that a body of a quarter megabyte of numbers cost seconds. Source: measured with Swift
 /// 6.3.1.
+///
+/// Octets are read in place, each after a look at ``end``: an array would be counted as used with each.
 private struct JSONReader {
-    private let octets: [UInt8]
+    /// Outlives the reader: see ``JSONValue/parse(_:maximumOctets:refusesDuplicates:)``.
+    private let octets: UnsafeBufferPointer<UInt8>
+    private let end: Int
     private var at = 0
     private var depth = 0
     private let refusesDuplicates: Bool
 
-    init(_ octets: [UInt8], refusesDuplicates: Bool) {
+    init(_ octets: UnsafeBufferPointer<UInt8>, refusesDuplicates: Bool) {
         self.octets = octets
+        end = octets.count
         self.refusesDuplicates = refusesDuplicates
     }
 
@@ -95,11 +104,11 @@ private struct JSONReader {
         // A byte order mark may be ignored. Source: RFC 8259 §8.1.
         if octets.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
         skipSpace()
-        guard at < octets.count else { throw error("no text") }
+        guard at < end else { throw error("no text") }
         let value: JSONValue
         if let path { value = try self.value(at: path, take) } else { value = try self.value() }
         skipSpace()
-        guard at == octets.count else { throw error("text after the value") }
+        guard at == end else { throw error("text after the value") }
         return value
     }
 
@@ -211,10 +220,10 @@ private struct JSONReader {
         return value
     }
 
-    private var peek: UInt8? { at < octets.count ? octets[at] : nil }
+    private var peek: UInt8? { at < end ? octets[at] : nil }
 
     private mutating func take(_ octet: UInt8) -> Bool {
-        guard peek == octet else { return false }
+        guard at < end, octets[at] == octet else { return false }
         at += 1
         return true
     }
@@ -225,8 +234,11 @@ private struct JSONReader {
 
     /// Source: RFC 8259 §2.
     private mutating func skipSpace() {
-        while let octet = peek, octet == 0x20 || octet == 0x09 || octet == 0x0A || octet == 0x0D {
-            at += 1
+        while at < end {
+            switch octets[at] {
+            case 0x20, 0x09, 0x0A, 0x0D: at += 1
+            default: return
+            }
         }
     }
 
@@ -259,7 +271,7 @@ extension JSONReader {
     /// One or more.
     private mutating func digits() throws(JSONError) {
         let start = at
-        while let octet = peek, (0x30...0x39).contains(octet) { at += 1 }
+        while at < end, (0x30...0x39).contains(octets[at]) { at += 1 }
         guard at > start else { throw error("a digit is expected") }
     }
 
@@ -278,10 +290,12 @@ extension JSONReader {
             guard let octet = peek else { throw error("the text ends inside a string") }
             switch octet {
             case 0x22:
-                let rest = octets[start..<at]
+                let rest = UnsafeBufferPointer(rebasing: octets[start..<at])
                 at += 1
                 // Nearly every string has no escape.
-                return String(decoding: text.isEmpty ? rest : (text + rest)[...], as: UTF8.self)
+                return text.isEmpty
+                    ? String(decoding: rest, as: UTF8.self)
+                    : String(decoding: text + rest, as: UTF8.self)
             case 0x5C:
                 text += octets[start..<at]
                 at += 1
@@ -293,15 +307,13 @@ extension JSONReader {
 
     /// Where a part of a string ends that stands for itself. Most of a long text is in strings.
     private func endOfPlain(from start: Int) -> Int {
-        octets.withUnsafeBufferPointer { octets in
-            var end = start
-            while end < octets.count {
-                let octet = octets[end]
-                if octet == 0x22 || octet == 0x5C || octet < 0x20 { break }
-                end += 1
-            }
-            return end
+        var place = start
+        while place < end {
+            let octet = octets[place]
+            if octet == 0x22 || octet == 0x5C || octet < 0x20 { break }
+            place += 1
         }
+        return place
     }
 
     /// What a backslash and what follows it stand for.

@@ -80,7 +80,10 @@ package struct JSONObject: Sendable, Hashable {
 
     /// The value of that name; assigning nil removes the member.
     package subscript(name: String) -> JSONValue? {
-        get { members.first { $0.name == name }?.value }
+        get {
+            for member in members where member.name == name { return member.value }
+            return nil
+        }
         set {
             let place = members.firstIndex { $0.name == name }
             switch (place, newValue) {
@@ -96,6 +99,20 @@ package struct JSONObject: Sendable, Hashable {
 
     /// The members of a parsed text, in the order that they had there.
     init(parsed: [(name: String, value: JSONValue)]) {
+        members.reserveCapacity(parsed.count)
+        guard parsed.count <= JSONObject.fewMembers else {
+            sort(parsed)
+            return
+        }
+        for (name, value) in parsed {
+            var place = members.count
+            while place > 0, name < members[place - 1].name { place -= 1 }
+            guard place == 0 || members[place - 1].name != name else { continue }
+            members.insert(Member(name: name, value: value), at: place)
+        }
+    }
+
+    private mutating func sort(_ parsed: [(name: String, value: JSONValue)]) {
         let ordered = parsed.enumerated().sorted {
             ($0.element.name, $0.offset) < ($1.element.name, $1.offset)
         }
@@ -103,6 +120,9 @@ package struct JSONObject: Sendable, Hashable {
             members.append(Member(name: member.name, value: member.value))
         }
     }
+
+    /// Because: up to so many each is put in its place at less cost than all are sorted.
+    private static let fewMembers = 24
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {

@@ -1,6 +1,8 @@
 internal import Glibc
+internal import HTTPDNSPlatform
 
-/// A new directory under TMPDIR; removed with all that is in it when the last reference goes.
+/// A new directory under TMPDIR; removed with all that is in it when the last reference goes, and once
+/// more at the end of the process: a thread that writes what was waiting makes it again.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
@@ -11,6 +13,7 @@ package final class TemporaryDirectory: Sendable {
             throw CommandError(description: "no directory under \(parent) (errno \(errno))")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        MadeDirectories.add(path)
     }
 
     deinit { removeTree(path) }
@@ -33,6 +36,19 @@ package final class TemporaryDirectory: Sendable {
         fputs(text, stream)
         return file
     }
+}
+
+/// Every directory that this process has made.
+private enum MadeDirectories {
+    private static let paths = Locked<[String]>([])
+    private static let isRegistered = atexit { MadeDirectories.removeAll() } == 0
+
+    static func add(_ path: String) {
+        precondition(isRegistered, "there is always room for 32 handlers")
+        paths.withLock { $0.append(path) }
+    }
+
+    private static func removeAll() { for path in paths.withLock({ $0 }) { removeTree(path) } }
 }
 
 /// Removes a file, or a directory with all below it; never follows a link.

@@ -130,14 +130,14 @@ private struct HARCheck {
                 check(value, element, at: "\(place)[\(index)]")
             }
         case .object(let members):
-            guard value.object != nil else { return wrong(value, "an object", place) }
-            object(value, members, place)
-        case .loose(let members): if value.object != nil { object(value, members, place) }
+            guard let found = value.object else { return wrong(value, "an object", place) }
+            object(found, members, place)
+        case .loose(let members): if let found = value.object { object(found, members, place) }
         }
     }
 
     private mutating func object(
-        _ value: JSONValue, _ members: HARSchema.Members, _ place: String
+        _ value: JSONObject, _ members: HARSchema.Members, _ place: String
     ) {
         for name in members.needed where value[name] == nil {
             add("the member \"\(name)\" is missing", place)

@@ -8,7 +8,7 @@ import Testing
 
 /// The seeds of the fuzzers, and whatever they have found, as ordinary tests.
 @Suite struct FuzzCorpusTests {
-    private static func corpus(_ target: String) throws -> [(name: String, octets: [UInt8])] {
+    static func corpus(_ target: String) throws -> [(name: String, octets: [UInt8])] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Fuzz/\(target)/corpus")
         let files = try FileManager.default.contentsOfDirectory(

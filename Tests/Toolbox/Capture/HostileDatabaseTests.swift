@@ -1,10 +1,12 @@
+import FuzzedFiles
+import Glibc
 import HTTPDNS
 import HTTPDNSPlatform
 import TestSupport
 import Testing
 
 /// Databases that are captures by their looks, and hold what no capture does.
-@Suite(.timeLimit(.minutes(3))) struct HostileDatabaseTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileDatabaseTests {
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
@@ -29,8 +31,7 @@ import Testing
     /// Each verb ends: with what there is, or with a line that says why not.
     private func readAll(_ what: String) async throws {
         for words in [
-            ["show"], ["show", "1"], ["show", "--host", "none.test"], ["stats"], ["har"],
-            ["export", "--html"], ["show", "--last", "2"], ["stats", "--json"],
+            ["show", "--host", "none.test"], ["stats"], ["export", "--format", "har"],
         ] {
             let result = try await CaptureTool.run(
                 ["capture", words[0], path] + words.dropFirst())
@@ -165,5 +166,40 @@ import Testing
             } catch { #expect(!error.description.isEmpty) }
         }
         #expect(read > 50)
+    }
+
+    @Test func `what a fuzzer did to a file and its log is read or refused`() async throws {
+        let capture = Capture(CaptureConfiguration(path: path))
+        for number in 0..<4 {
+            var record = CaptureRecord.sample("/\(number)")
+            record.responseBody = .init([UInt8](repeating: 0x61, count: 70_000))
+            capture.add(record)
+        }
+        await capture.flush()
+        let database = try SmallFile.whole(path, most: 16 << 20)
+        let log = try SmallFile.whole(path + "-wal", most: 16 << 20)
+        await capture.close()
+        let place = directory.path + "/changed.sqlite"
+        var generator = SplitMix(state: 41)
+        let random = (0..<40).map { round in
+            (0..<(4 * (1 + round % 6))).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        }
+        for octets in try FuzzCorpusTests.corpus("CaptureFiles").map(\.octets) + random {
+            let (file, changed) = FileChanges(octets).applied(to: database, log)
+            try ReplacedFile.replace(place, with: file)
+            try ReplacedFile.replace(place + "-wal", with: changed)
+            do throws(CaptureFileFault) {
+                let file = try CaptureFile(place)
+                var last = Int64.min
+                try file.read { record in
+                    #expect(record.id > last)
+                    last = record.id
+                    return true
+                }
+                for side in CaptureRecord.Side.allCases { _ = try file.body(of: 1, side) }
+                _ = try file.contents()
+            } catch { #expect(!error.description.isEmpty) }
+            #expect(access(place + "-shm", F_OK) != 0)
+        }
     }
 }
