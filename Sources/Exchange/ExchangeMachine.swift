@@ -206,15 +206,17 @@ package struct ExchangeMachine: Sendable {
         var response = response
         response.url = head.url
         let cookies = response.fields.all("Set-Cookie")
-        let stored: [Action] =
-            cookies.isEmpty ? [] : [.storeCookies(cookies, from: head.url)]
         if response.status == RetryRules.misdirectedStatus, retryRules.retriesMisdirected(tally) {
             tally.wasMisdirected = true
             noteMisdirection()
             state = .leaving(plan)
-            return stored + [.cancelTransfer]
+            return storing(cookies, before: [.cancelTransfer])
         }
-        return stored + judge(response)
+        return storing(cookies, before: judge(response))
+    }
+
+    private func storing(_ cookies: [String], before actions: [Action]) -> [Action] {
+        cookies.isEmpty ? actions : [.storeCookies(cookies, from: head.url)] + actions
     }
 
     /// The caller's word on a redirect that was offered.

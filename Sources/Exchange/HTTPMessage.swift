@@ -100,7 +100,13 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// True for a non-empty run of `tchar`. Source: RFC 9110 §5.6.2.
     static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(isTokenOctet)
+        !text.isEmpty && isAll(text, isTokenOctet)
+    }
+
+    /// As one run of memory, as nearly all texts are, it is gone through several times faster.
+    private static func isAll(_ text: String, _ isGood: (UInt8) -> Bool) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isGood) }
+            ?? text.utf8.allSatisfy(isGood)
     }
 
     private static func isTokenOctet(_ octet: UInt8) -> Bool {
@@ -125,7 +131,7 @@ public struct HTTPFields: Sendable, Hashable {
 
     private static func check(_ name: String, _ value: String) throws(FieldError) {
         guard isToken(name) else { throw .badName(shown(badName: name)) }
-        guard value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+        guard isAll(value, { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
             throw .badValue(name: name)
         }
     }

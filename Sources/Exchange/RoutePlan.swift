@@ -14,7 +14,7 @@ package struct RoutePlan: Sendable, Hashable {
 
     package init(addresses: [IPAddress], port: Port, without excluded: Set<IPAddress> = []) {
         self.port = port
-        left = addresses.filter { !excluded.contains($0) }
+        left = excluded.isEmpty ? addresses : addresses.filter { !excluded.contains($0) }
     }
 
     /// Where to connect next; nil when every address is out.

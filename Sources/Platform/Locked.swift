@@ -19,7 +19,7 @@ package struct Locked<State>: @unchecked Sendable {
     @usableFromInline let place: ManagedBuffer<RawMutex.Room, State>
 
     @inlinable
-    package init(_ state: sending State) { place = LockedPlace.holding(state) }
+    package init(_ state: sending State) { place = LockedPlace.holding(consume state) }
 
     @inlinable
     package func withLock<Result: ~Copyable, Failure: Error>(
@@ -42,7 +42,7 @@ final class LockedPlace<State>: ManagedBuffer<RawMutex.Room, State> {
         let made = create(minimumCapacity: 1) { _ in RawMutex.Room() }
         let (mutex, value) = made.withUnsafeMutablePointers { ($0, $1) }
         RawMutex.begin(in: mutex)
-        value.initialize(to: state)
+        value.initialize(to: consume state)
         return made
     }
 

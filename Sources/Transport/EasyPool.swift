@@ -2,7 +2,7 @@ internal import HTTPDNSExchange
 internal import HTTPDNSNames
 
 /// What libcurl is told once and what holds for every transfer of a handle: most options.
-struct TransferKind: Hashable {
+struct TransferKind: Equatable {
     let scheme: Scheme
     let version: HTTPVersion
     let method: HTTPMethod
@@ -43,27 +43,36 @@ struct SaidOfTransfer {
 /// To make a handle and tell it some fifty things takes longer than a small request. A handle that
 /// failed is freed: nobody needs to know what state libcurl left it in.
 struct EasyPool {
-    private var idle: [TransferKind: [EasyHandle]] = [:]
+    /// Handles of one kind. Kinds are few: to compare them takes less than a digest of one.
+    private struct Shelf {
+        let kind: TransferKind
+        var handles: [EasyHandle]
+    }
+
+    private var shelves: [Shelf] = []
     private var count = 0
 
     mutating func take(_ kind: TransferKind) -> EasyHandle? {
-        guard let handle = idle[kind]?.popLast() else { return nil }
+        guard let place = shelves.firstIndex(where: { $0.kind == kind }),
+            let handle = shelves[place].handles.popLast()
+        else { return nil }
         count -= 1
         return handle
     }
 
     mutating func keep(_ handle: EasyHandle) {
         guard let kind = handle.kind, handle.refusal == nil else { return }
-        if count >= EasyPool.mostKept {
-            idle = [:]
-            count = 0
-        }
-        idle[kind, default: []].append(handle)
+        if count >= EasyPool.mostKept { removeAll() }
         count += 1
+        if let place = shelves.firstIndex(where: { $0.kind == kind }) {
+            return shelves[place].handles.append(handle)
+        }
+        if shelves.count >= EasyPool.mostKept { shelves.removeAll { $0.handles.isEmpty } }
+        shelves.append(Shelf(kind: kind, handles: [handle]))
     }
 
     mutating func removeAll() {
-        idle = [:]
+        shelves = []
         count = 0
     }
 

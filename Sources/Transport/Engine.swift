@@ -24,6 +24,8 @@ final class Engine {
     private var network: UInt64 = 0
     private var transfers: [ObjectIdentifier: ActiveTransfer] = [:]
     private var newcomers: [ActiveTransfer] = []
+    /// Empty but while it is read.
+    private var mail: [Command] = []
     private var pool = EasyPool()
     private let stir = Stir()
     /// Turns since observers were told.
@@ -71,9 +73,7 @@ final class Engine {
 
     private func turn(_ loop: LoopTurn.Loop) {
         while true {
-            let batch = mailbox.take()
-            for command in batch.commands { obey(command) }
-            if batch.isClosed { return endAll(.cancelled) }
+            if readMail() { return endAll(.cancelled) }
             var hasLooked = false
             let acted = multi.act(&hasLooked)
             guard acted == CURLM_OK else { return giveUp(acted) }
@@ -83,6 +83,15 @@ final class Engine {
             guard let due = expire(now: now) else { return }
             linger(until: due, now, loop)
         }
+    }
+
+    /// True when it was the last. Nothing of it is held while the engine sleeps: with it whoever is told
+    /// of a transfer would stay.
+    private func readMail() -> Bool {
+        let isClosed = mailbox.take(into: &mail)
+        for command in mail { obey(command) }
+        mail.removeAll(keepingCapacity: true)
+        return isClosed
     }
 
     /// libcurl has looked at all that was added.

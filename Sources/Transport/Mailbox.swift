@@ -103,11 +103,17 @@ final class Mailbox: Sendable {
     }
 
     func take() -> Batch {
+        var commands: [Command] = []
+        let isClosed = take(into: &commands)
+        return Batch(commands: commands, isClosed: isClosed)
+    }
+
+    /// The same into an empty array, whose memory the next letters get; true when it is closed.
+    func take(into commands: inout [Command]) -> Bool {
         state.withLock { state in
-            let batch = Batch(commands: state.commands, isClosed: state.phase == .closed)
-            state.commands = []
+            swap(&state.commands, &commands)
             state.isDozing = false
-            return batch
+            return state.phase == .closed
         }
     }
 

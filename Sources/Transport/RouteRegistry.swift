@@ -79,6 +79,9 @@ struct RouteRegistry {
     private let capacity: Int
     private let lifetimeMilliseconds: Int64
     private var entries: [Key: Entry] = [:]
+    /// The one taken last, while it is among ``entries``: most often the next one, too, and its key is
+    /// then the same memory.
+    private var latest: (key: Key, entry: Entry)?
     private var retired: [String] = []
     private var lastNumber: UInt64 = 0
     private var uses: UInt64 = 0
@@ -111,18 +114,22 @@ struct RouteRegistry {
     }
 
     private mutating func current(_ key: Key, _ now: Monotonic) -> Entry {
-        if let entry = entries[key] {
+        let known = latest.flatMap { $0.key == key ? $0.entry : nil } ?? entries[key]
+        if let entry = known {
             guard now.milliseconds(since: entry.bornAt) >= lifetimeMilliseconds else {
+                latest = (key, entry)
                 return entry
             }
             entry.isLeft = true
             entries[key] = nil
             if entry.users == 0 { retire(entry) }
         }
+        latest = nil
         if entries.count >= capacity { retireOne() }
         lastNumber += 1
         let entry = Entry(lastNumber, key, bornAt: now)
         entries[key] = entry
+        latest = (key, entry)
         return entry
     }
 
