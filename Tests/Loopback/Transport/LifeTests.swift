@@ -146,15 +146,18 @@ import Testing
         }
     }
 
-    @Test func `an observer is let go once it is told the end, though the engine sleeps on`()
-        async throws
-    {
+    /// One that is refused is over within the turn that reads of it.
+    @Test(arguments: ["/", "no target"])
+    func `an observer is let go once it is told the end, though the engine sleeps on`(
+        target: String
+    ) async throws {
         let server = try answering(okay)
         // Nothing wakes the engine before the suite's own limit.
         let transport = Transport(drowsyMilliseconds: 600_000)
         let request = try plainRequest(server) {
             $0.limits.connectMilliseconds = 600_000
             $0.limits.idleMilliseconds = 600_000
+            $0.target = target
         }
         weak var gone: Recorder?
         do {

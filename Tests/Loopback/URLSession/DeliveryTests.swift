@@ -63,7 +63,8 @@ import Testing
         #expect(story.responses == [200])
         #expect(
             story.data == (path == "/large" ? DeliveryTests.large : Data("one-two-three".utf8)))
-        #expect(story.pieces > 1)
+        // Small ones that are there before the delegate is told become one, on a busy machine all.
+        #expect(story.pieces > (path == "/large" ? 1 : 0))
         #expect(story.ends == [nil])
     }
 
