@@ -35,7 +35,7 @@ extension Command {
         options: [
             .captureHost, .captureStatus, .captureMethod, .captureSince, .captureUntil,
             .captureKind, .captureLast, .captureBody, .captureBy, .captureFormat, .captureHTML,
-            .captureCheck, .captureOutput, .json,
+            .captureCheck, .captureOutput, .keepSecrets, .json,
         ], details: details
     ) { (arguments, console) throws(CommandFault) in
         let verbs = ["show", "har", "stats", "export"]
@@ -48,6 +48,7 @@ extension Command {
             throw .usage("the file is missing: httpdns capture \(verb) FILE")
         }
         let reading = try CaptureReading(path, arguments, console)
+        try CaptureSecrets.check(reading, arguments)
         switch verb {
         case "show": return try CaptureShow(reading, arguments, console).run()
         case "har": return try CaptureExport(reading, arguments, console, form: .har).run()
@@ -93,6 +94,7 @@ enum CaptureVerbs {
         let owners: [(OptionRule, [String])] = [
             (.captureBody, ["show"]), (.captureBy, ["stats"]), (.captureFormat, ["export"]),
             (.captureHTML, ["export"]), (.captureCheck, ["har"]),
+            (.keepSecrets, ["show", "har", "export"]),
             (.captureOutput, ["har", "export"]),
         ]
         for (rule, verbs) in owners where arguments.has(rule) && !verbs.contains(verb) {

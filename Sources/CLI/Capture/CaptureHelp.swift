@@ -31,6 +31,8 @@ enum CaptureHelp {
         """
 
     static let endings = """
+        \(CaptureSecrets.help)
+
         Exit codes of capture: 0 read; 1 no record of that number, or a HAR file that breaks the format
         (--check); 2 no file, no capture, a capture of a newer version, a damaged one, a HAR file that is
         too large.

@@ -12,11 +12,14 @@ struct CaptureReading {
     let path: String
     let source: Source
     let filter: CaptureFilter
+    /// Those of a HAR file stay in what is shown.
+    private let keepsSecrets: Bool
 
     /// - Throws: ``CommandFault``: what is wrong with the file or an option, and what to do.
     init(
         _ path: String, _ arguments: ParsedArguments, _ console: Console
     ) throws(CommandFault) {
+        keepsSecrets = arguments.has(.keepSecrets)
         self.path = path
         filter = try CaptureReading.filter(arguments)
         if CaptureReading.isJSON(path) {
@@ -48,7 +51,9 @@ struct CaptureReading {
             }
         case .har(let reader):
             let wanted = CaptureReading.numbered(reader).filter(filter.fits)
-            for record in wanted.suffix(filter.last ?? wanted.count) where !take(record) { break }
+            let secrets = CaptureSecrets(areKept: keepsSecrets)
+            for record in wanted.suffix(filter.last ?? wanted.count)
+            where !take(secrets.shown(record)) { break }
             return 0
         }
     }
@@ -61,6 +66,7 @@ struct CaptureReading {
             }
         case .har(let reader):
             return CaptureReading.numbered(reader).first { $0.id == number }
+                .map(CaptureSecrets(areKept: keepsSecrets).shown)
         }
     }
 

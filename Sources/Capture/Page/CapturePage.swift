@@ -59,6 +59,10 @@ public struct CapturePage {
     public mutating func entry(_ record: CaptureRecord) -> [UInt8] {
         let separator: [UInt8] = isFirst ? [0x0A] : [0x2C, 0x0A]
         isFirst = false
+        var record = record
+        // A HAR file is read with whole bodies.
+        record.requestBody.shorten()
+        record.responseBody.shorten()
         return separator + CapturePage.harmless(CaptureJSON.object(record, withBodies: true))
     }
 
@@ -117,5 +121,13 @@ public struct CapturePage {
             default: escaped.unicodeScalars.append(scalar)
             }
         }
+    }
+}
+
+extension CaptureRecord.Body {
+    /// Only the beginning is shown; how much was kept is still said.
+    fileprivate mutating func shorten() {
+        guard octets.count > CaptureRecord.Body.maximumInlineOctets else { return }
+        octets = Array(octets.prefix(CaptureRecord.Body.maximumInlineOctets))
     }
 }
