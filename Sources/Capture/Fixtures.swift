@@ -51,12 +51,60 @@ extension FixtureLibrary {
 extension FixtureRecorder {
     /// Records into a capture file, its secrets taken out; `httpdns capture har` makes a HAR of it.
     ///
-    /// - Parameter path: made where it is missing; what it holds stays.
-    public init(capture path: String, redaction: CaptureRedaction = CaptureRedaction()) {
+    /// The file is written by a thread of its own: ``flush()`` and ``close()`` wait for it, and say what
+    /// it could not write.
+    ///
+    /// - Parameters:
+    ///   - path: made where it is missing; what it holds stays.
+    ///   - redaction: what is taken out.
+    ///   - report: is told what goes wrong with the file, on that thread.
+    public init(
+        capture path: String, redaction: CaptureRedaction = CaptureRedaction(),
+        report: (@Sendable (CaptureTrouble) -> Void)? = nil
+    ) {
+        let losses = RecordingLosses()
         var configuration = CaptureConfiguration(path: path)
         configuration.redaction = redaction
+        configuration.report = { trouble in
+            losses.note(trouble)
+            report?(trouble)
+        }
         let capture = Capture(configuration)
-        self.init(path) { capture.add(CaptureRecord($0)) }
+        self.init(path) { fixture in
+            capture.add(CaptureRecord(fixture))
+        } settle: { settling in
+            switch settling {
+            case .flush: await capture.flush()
+            case .close: await capture.close()
+            }
+            return losses.fault(capture.counts, of: path)
+        }
+    }
+}
+
+/// What a recording lost, told once.
+private final class RecordingLosses: Sendable {
+    private struct State {
+        var last: CaptureTrouble?
+        var told: Int64 = 0
+    }
+
+    private let state = Locked(State())
+
+    func note(_ trouble: CaptureTrouble) { state.withLock { $0.last = trouble } }
+
+    /// Nil where nothing was lost since this was last asked.
+    func fault(_ counts: CaptureCounts, of path: String) -> RuleFault? {
+        let lost = counts.droppedRecords + counts.droppedBodies
+        let (news, last) = state.withLock { state in
+            defer { state.told = lost }
+            return (lost - state.told, state.last)
+        }
+        guard news > 0 else { return nil }
+        let why = last.map { ": \($0)" } ?? ""
+        return RuleFault(
+            "\(news) exchange\(news == 1 ? "" : "s") could not be recorded into "
+                + FixtureReading.shown(path) + why)
     }
 }
 

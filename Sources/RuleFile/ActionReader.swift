@@ -1,6 +1,7 @@
 internal import HTTPDNSExchange
 internal import HTTPDNSJSON
 internal import HTTPDNSNames
+internal import HTTPDNSPlatform
 internal import HTTPDNSRules
 
 /// Reads `then`.
@@ -8,6 +9,8 @@ struct ActionReader {
     /// Ends with `/`, or is empty.
     let directory: String
     let recordings: RuleFile.Recordings
+    /// The files that are named must be there, and can be used: the rules are read from a file.
+    let looksAtFiles: Bool
 
     private static let words = ["resolve", "block", "offline"]
     private static let known = [
@@ -53,24 +56,33 @@ struct ActionReader {
 
     private func action(_ name: String, _ node: Node) throws(RuleFileFault) -> RuleAction {
         switch name {
-        case "pass": return .pass(because: try node.string())
+        case "pass":
+            let reason = try node.string()
+            guard reason.contains(where: { !$0.isWhitespace }) else {
+                throw node.fault("why it passes is expected: {\"pass\": \"the system knows it\"}")
+            }
+            return .pass(because: reason)
         case "block": return .block(try Self.error(node))
-        case "stub": return .stub(try StubReader(directory: directory).stub(node))
+        case "stub": return .stub(try stubs.stub(node))
         case "map": return .map(try Self.mapping(node))
         case "addresses": return .addresses(try Self.addresses(node))
         case "setHeaders":
             let pairs = try Self.texts(node)
+            guard !pairs.isEmpty else { throw node.fault("it sets nothing; leave it out") }
             return .setFields(
                 try node.making { () throws(RuleFault) in try RuleFields.checked(pairs) })
-        case "removeHeaders": return .removeFields(try Self.strings(node))
+        case "removeHeaders": return .removeFields(try Self.removable(node))
         case "addCookies": return .addCookies(try Self.cookies(node))
         case "record":
             let path = try path(node)
+            if looksAtFiles { try FilePath.checkTarget(path, node) }
             return .record(
                 try node.making { () throws(RuleFault) in try recordings.record(path) })
         default: return try replay(node)
         }
     }
+
+    private var stubs: StubReader { StubReader(directory: directory, looksAtFiles: looksAtFiles) }
 
     private func replay(_ node: Node) throws(RuleFileFault) -> RuleAction {
         guard node.json.members != nil else { return .replay(try library(node)) }
@@ -147,13 +159,18 @@ struct ActionReader {
             cookies.append(
                 try value.making { () throws(RuleFault) in try RuleCookie(name, text) })
         }
+        guard !cookies.isEmpty else { throw node.fault("it adds nothing; leave it out") }
         return cookies
     }
 
-    private static func strings(_ node: Node) throws(RuleFileFault) -> [String] {
-        var strings: [String] = []
-        for one in try node.oneOrMore() { strings.append(try one.string()) }
-        return strings
+    private static func removable(_ node: Node) throws(RuleFileFault) -> [String] {
+        var names: [String] = []
+        for one in try node.oneOrMore() {
+            let name = try one.string()
+            try one.making { () throws(RuleFault) in try RuleFields.checkRemovable(name) }
+            names.append(name)
+        }
+        return names
     }
 
     /// Fields: a name has one value or several.
@@ -175,11 +192,39 @@ enum FilePath {
         }
         return path.hasPrefix("/") ? path : directory + path
     }
+
+    /// A file that a stub plays: it is there, and is one.
+    static func checkSource(_ path: String, _ node: Node) throws(RuleFileFault) {
+        do throws(SmallFile.Fault) { _ = try SmallFile.beginning(path, octets: 1) } catch {
+            throw node.fault("\(HostText.plain(path)): \(error)")
+        }
+    }
+
+    /// A file that is recorded into: it is a capture, or can be made.
+    static func checkTarget(_ path: String, _ node: Node) throws(RuleFileFault) {
+        do throws(FileFault) { try ReplacedFile.checkReplaceable(path) } catch {
+            throw node.fault("it cannot be recorded into: \(HostText.plain("\(error)"))")
+        }
+        var beginning: [UInt8] = []
+        if SmallFile.stamp(path) != nil {
+            do throws(SmallFile.Fault) {
+                beginning = try SmallFile.beginning(path, octets: capture.count)
+            } catch { throw node.fault("\(HostText.plain(path)): \(error)") }
+        }
+        guard beginning.isEmpty || beginning == capture else {
+            throw node.fault(
+                "\(HostText.plain(path)) is no capture, and stays as it is; name another file")
+        }
+    }
+
+    /// Source: SQLite, "Database File Format" §1.3.
+    private static let capture = Array("SQLite format 3\0".utf8)
 }
 
 /// Reads stubs.
 struct StubReader {
     let directory: String
+    let looksAtFiles: Bool
 
     private static let known = [
         "status", "headers", "text", "json", "base64", "file", "latency", "octetsPerSecond",
@@ -217,6 +262,7 @@ struct StubReader {
             }
         }
         try readBody(members, node, &stub)
+        if let headers = members["headers"] { try Self.checkLength(stub, headers) }
         if let latency = members["latency"] { stub.latency = try latency.duration() }
         if let rate = members["octetsPerSecond"] {
             stub.octetsPerSecond = try rate.integer(1...1_000_000_000_000)
@@ -229,6 +275,27 @@ struct StubReader {
                 afterOctets: stub.failure?.afterOctets ?? 0, try ActionReader.error(error))
         }
         return stub
+    }
+
+    /// A length that is not that of the body would be a message that never ends, or ends too early.
+    private static func checkLength(
+        _ stub: StubResponse, _ headers: Node
+    ) throws(RuleFileFault) {
+        for field in stub.fields.fields where field.name.lowercased() == "content-length" {
+            let isNumber =
+                !field.value.isEmpty && field.value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            guard isNumber, let length = Int64(field.value) else {
+                throw headers.fault(
+                    "Content-Length \(HostText.plain(field.value)) is no number of octets")
+            }
+            // Without a body it may be what HEAD is told.
+            guard case .octets(let octets) = stub.body, Int64(octets.count) != length else {
+                continue
+            }
+            throw headers.fault(
+                "Content-Length says \(length), and the body has \(octets.count) octets; leave it "
+                    + "out: it is added (failAfter breaks a body off)")
+        }
     }
 
     private func readBody(
@@ -252,7 +319,10 @@ struct StubReader {
                 throw body.fault("this is no base64 (RFC 4648 §4, padded)")
             }
             stub.body = .octets(octets)
-        default: stub.body = .file(try FilePath.read(body, in: directory))
+        default:
+            let path = try FilePath.read(body, in: directory)
+            if looksAtFiles { try FilePath.checkSource(path, body) }
+            stub.body = .file(path)
         }
         if let type, !stub.fields.contains("Content-Type") {
             try? stub.fields.set("Content-Type", type)

@@ -77,7 +77,14 @@ struct Node {
 
     func integer(_ range: ClosedRange<Int>) throws(RuleFileFault) -> Int {
         guard let integer = json.integer.flatMap({ Int(exactly: $0) }) else {
-            throw expected("a whole number")
+            guard case .scalar(let value) = json.content, value.number != nil else {
+                throw expected("a whole number")
+            }
+            let written = text.octets.dropFirst(json.offset).prefix { octet in
+                [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(octet) || (0x30...0x39).contains(octet)
+            }
+            let number = String(decoding: written.prefix(24), as: UTF8.self)
+            throw fault("a whole number is expected, not \(number)")
         }
         guard range.contains(integer) else {
             throw fault("\(integer) is not in \(range.lowerBound)...\(range.upperBound)")

@@ -4,7 +4,9 @@ public import HTTPDNSRules
 
 /// Rules that are written in a file: JSON, as docs/rules.schema.json has it; see docs/rules.md.
 ///
-/// Reading one opens no connection, and no file but itself and the recordings that it names.
+/// Reading one opens no connection, and no file but itself and the ones that it names: recordings are
+/// read, of the files of stubs only whether they can be, and of the files that are recorded into
+/// whether they can be written.
 public struct RuleFile: Sendable {
     /// What the file calls itself.
     public let name: String?
@@ -47,10 +49,11 @@ public struct RuleFile: Sendable {
             octets = try SmallFile.whole(path, most: RuleFile.maximumOctets)
         } catch { throw RuleFileFault(file: path, "cannot be read: \(error)") }
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        try self.init(octets, name: path, directory: directory, recordings: recordings)
+        try self.init(
+            octets, name: path, directory: directory, recordings: recordings, looksAtFiles: true)
     }
 
-    /// Reads the text of a file.
+    /// Reads the text of a file. Files of stubs, and those that are recorded into, are not looked at.
     ///
     /// - Parameters:
     ///   - text: JSON in UTF-8.
@@ -59,11 +62,14 @@ public struct RuleFile: Sendable {
     public init(
         text: String, file: String = "rules", recordings: Recordings = .none
     ) throws(RuleFileFault) {
-        try self.init(Array(text.utf8), name: file, directory: "", recordings: recordings)
+        try self.init(
+            Array(text.utf8), name: file, directory: "", recordings: recordings,
+            looksAtFiles: false)
     }
 
     private init(
-        _ octets: [UInt8], name file: String, directory: String, recordings: Recordings
+        _ octets: [UInt8], name file: String, directory: String, recordings: Recordings,
+        looksAtFiles: Bool
     ) throws(RuleFileFault) {
         let text = RuleText(octets: octets, name: file)
         guard octets.count <= RuleFile.maximumOctets else {
@@ -75,7 +81,9 @@ public struct RuleFile: Sendable {
             throw text.fault(at: error.offset ?? 0, "", error.what)
         }
         let reader = RuleReader(
-            text: text, actions: ActionReader(directory: directory, recordings: recordings))
+            text: text,
+            actions: ActionReader(
+                directory: directory, recordings: recordings, looksAtFiles: looksAtFiles))
         (name, rules) = try reader.read(Node(root, path: "", text: text))
     }
 

@@ -140,10 +140,44 @@ public struct FixtureRecorder: Sendable {
     public let label: String
     /// Called when a response has come to its end, on any thread; must return at once.
     public let keep: @Sendable (Fixture) -> Void
+    private let settle: (@Sendable (Settling) async -> RuleFault?)?
+
+    package enum Settling: Sendable {
+        case flush, close
+    }
 
     /// - Parameter keep: called on any thread.
     public init(_ label: String, keep: @escaping @Sendable (Fixture) -> Void) {
         self.label = label
         self.keep = keep
+        settle = nil
+    }
+
+    /// One that keeps later than it is told.
+    ///
+    /// - Parameter settle: returns when all is kept; what was lost since it was last asked.
+    package init(
+        _ label: String, keep: @escaping @Sendable (Fixture) -> Void,
+        settle: @escaping @Sendable (Settling) async -> RuleFault?
+    ) {
+        self.label = label
+        self.keep = keep
+        self.settle = settle
+    }
+
+    /// Returns when what was kept by now is where it goes.
+    ///
+    /// - Throws: ``RuleFault``: what could not be kept since this was last asked.
+    public func flush() async throws(RuleFault) {
+        if let fault = await settle?(.flush) { throw fault }
+    }
+
+    /// The same, for good: what comes later is not kept. A file is then whole in one piece. A
+    /// program calls it before it ends; without it, what was kept is written soon after the last one
+    /// who has the recorder lets it go.
+    ///
+    /// - Throws: ``RuleFault``: what could not be kept since this was last asked.
+    public func close() async throws(RuleFault) {
+        if let fault = await settle?(.close) { throw fault }
     }
 }

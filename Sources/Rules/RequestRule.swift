@@ -116,6 +116,13 @@ public struct RequestRules: Sendable, ExpressibleByArrayLiteral {
     /// Rules in order.
     public init(arrayLiteral rules: RequestRule...) { self.init(rules) }
 
+    /// Those that its rules record with, in order.
+    package var recorders: [FixtureRecorder] {
+        rules.flatMap(\.actions).compactMap { action in
+            if case .record(let recorder) = action { recorder } else { nil }
+        }
+    }
+
     /// The same where nothing else is let out.
     public var strict: RequestRules {
         var rules = self

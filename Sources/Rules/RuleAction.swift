@@ -53,7 +53,8 @@ public enum RuleAction: Sendable {
         .setFields(try RuleFields.checked(headers.map { ($0.key, $0.value) }))
     }
 
-    /// Leaves fields out, by their names.
+    /// Leaves fields out, by their names. `Host` and the fields of the transport stay: they are not a
+    /// rule's to remove.
     public static func removeHeaders(_ names: String...) -> RuleAction { .removeFields(names) }
 
     /// Sends cookies, by name and value.
@@ -184,6 +185,20 @@ package enum RuleFields {
             do { try fields.append(name, value) } catch { throw RuleFault("\(error)") }
         }
         return fields
+    }
+
+    /// - Throws: ``RuleFault`` for what is no field, and for what is sent all the same.
+    package static func checkRemovable(_ name: String) throws(RuleFault) {
+        let lower = name.lowercased()
+        guard lower != "host" else {
+            throw RuleFault("Host follows from the URL, and is always sent: leave it out")
+        }
+        guard !transportFields.contains(lower) else {
+            throw RuleFault("\(name) is the transport's to write, or to leave out")
+        }
+        guard HTTPMethod(name) != nil else {
+            throw RuleFault("\"\(RuleText.plain(name))\" is no name of a field")
+        }
     }
 
     /// Source: RFC 9110 §7.6.1, §8.6, §10.1.1.

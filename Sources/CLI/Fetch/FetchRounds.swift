@@ -47,6 +47,7 @@ struct FetchRounds {
         }
         await httpdns.offlineCache?.flush()
         progress.clear()
+        await finishRecording(&tally)
         let took = SystemMonotonicClock().now().milliseconds(since: began)
         let lines = tally.lines(milliseconds: took, of: rounds.count)
         for line in lines { plan.isJSON ? console.note(line) : console.print(line.printable) }
@@ -119,6 +120,13 @@ package struct FetchTally: Sendable {
             times.append(report.totalMilliseconds)
             if let status = report.hops.last?.status { statuses[status, default: 0] += 1 }
         }
+    }
+
+    /// What was lost of all of them.
+    package mutating func add(_ trouble: FetchTrouble) {
+        code = max(code, trouble.code)
+        let message = trouble.message.split(separator: "\n").first.map(String.init) ?? ""
+        troubles[trouble.label, default: (0, message)].count += 1
     }
 
     /// For people.

@@ -15,7 +15,7 @@ struct FetchRun {
     func run() async throws(CommandFault) -> ExitCode {
         let httpdns = try await assembled()
         var sink = BodySink(plan, console)
-        let outcome = await exchanged(httpdns.client, &sink)
+        let outcome = await recorded(await exchanged(httpdns.client, &sink))
         sink.clearProgress()
         await httpdns.offlineCache?.flush()
         report(outcome, sink)

@@ -51,6 +51,7 @@ package struct FetchTrouble: Error, Sendable, Hashable {
         ("no_rule_matched", "--rules is strict, and no rule decides", .negative),
         ("not_recorded", "no recorded exchange fits", .negative),
         ("stub_failed", "a stub of --rules cannot be played", .usage),
+        ("record_failed", "what a rule of --rules records could not be kept", .usage),
         ("offline", "a rule turns the network off, and nothing kept may answer", .negative),
         ("unsendable", "the request cannot be sent as it is", .usage),
         ("output_failed", "the file of -o cannot be written", .usage),

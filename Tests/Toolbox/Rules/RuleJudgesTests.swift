@@ -92,6 +92,8 @@ struct RuleJudgesTests {
         "{\"then\": {\"addresses\": []}}", "{\"then\": {\"setHeaders\": []}}",
         "{\"then\": {\"setHeaders\": {\"A\": 7}}}", "{\"then\": {\"addCookies\": {\"a\": 1}}}",
         "{\"then\": {\"record\": \"\"}}", "{\"then\": {\"replay\": {}}}",
+        "{\"then\": {\"pass\": \" \"}}", "{\"then\": {\"setHeaders\": {}}}",
+        "{\"then\": {\"addCookies\": {}}}",
         "{\"then\": {\"replay\": {\"file\": \"a\", \"otherwise\": \"maybe\"}}}",
     ]
 
@@ -103,6 +105,7 @@ struct RuleJudgesTests {
         "{\"when\": {\"method\": \"get\"}, \"then\": \"block\"}",
         "{\"then\": [\"block\", \"resolve\"]}", "{\"then\": {\"setHeaders\": {\"Host\": \"a\"}}}",
         "{\"then\": {\"setHeaders\": {\"A\": \"a\\nb\"}}}",
+        "{\"then\": {\"removeHeaders\": \"Host\"}}",
         "{\"then\": {\"addresses\": \"a.test\"}}",
         "{\"then\": {\"map\": \"staging\"}}",
         "{\"then\": {\"stub\": {\"text\": \"a\", \"json\": 1}}}",
