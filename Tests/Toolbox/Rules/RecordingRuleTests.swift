@@ -48,13 +48,14 @@ import Testing
         let rules = try rules(#"[{"record":"rl.sqlite"},{"stub":{"text":"Ada"}}]"#)
         let once = try await fetch(rules)
         #expect(once.status == 0 && once.outputText == "Ada", "\(once.errorText)")
+        // In one piece.
+        #expect(access(recording + "-wal", F_OK) != 0)
         let records = try await shown()
         #expect(records.map { $0["status"]?.integer } == [200])
         #expect(records.first?["url"]?.string?.hasSuffix("/user?token=REDACTED") == true)
         let many = try await fetch(rules, "--repeat", "20", "--parallel", "4")
         #expect(many.status == 0, "\(many.errorText)")
         #expect(try await shown().count == 21)
-        #expect(access(recording + "-wal", F_OK) != 0)
     }
 
     @Test func `fetch says what could not be recorded, and fails for it`() async throws {
