@@ -122,19 +122,17 @@ final class InputStreamSource: RequestBodySource {
     private static func pump(
         _ shared: SharedStream, _ room: ConditionLocked<Room>, _ source: () -> InputStreamSource?
     ) {
-        switch shared.stream.streamStatus {
-        case .atEnd, .closed, .error:
+        guard let stream = shared.take() else {
             // By another request that was made of the same stream, or by its maker.
             return source()?.finish(.failed("the stream was read already"), room) ?? ()
-        default: break
         }
-        shared.stream.open()
-        defer { shared.stream.close() }
+        stream.open()
+        defer { stream.close() }
         var piece = [UInt8](repeating: 0, count: pieceOctets)
         while isWanted(room) {
             var goesOn = true
             while goesOn {
-                let count = shared.stream.read(&piece, maxLength: piece.count)
+                let count = stream.read(&piece, maxLength: piece.count)
                 guard let source = source() else { return }
                 guard count > 0 else {
                     // Why it broke is not asked: on this platform `streamError` traps.
@@ -179,8 +177,24 @@ final class InputStreamSource: RequestBodySource {
     }
 }
 
-/// The stream, passed to the one thread that reads it.
-struct SharedStream: @unchecked Sendable {
-    // Safety: once made, only the reading thread touches the stream.
-    let stream: InputStream
+/// A stream, which one thread gets to read, once: who came later would go on from its middle.
+final class SharedStream: @unchecked Sendable {
+    // Safety: once made, only the thread that took the stream touches it.
+    private let stream: InputStream
+    private let isTaken = Locked(false)
+
+    init(stream: InputStream) { self.stream = stream }
+
+    /// For the first who asks; nil for all others, and where its maker has read it.
+    func take() -> InputStream? {
+        let wasTaken = isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return isTaken
+        }
+        guard !wasTaken else { return nil }
+        switch stream.streamStatus {
+        case .atEnd, .closed, .error: return nil
+        default: return stream
+        }
+    }
 }

@@ -111,6 +111,20 @@ import Testing
         #expect(origin.record.requests.isEmpty)
     }
 
+    @Test func `a stream is read once: after a redirect nobody goes on from its middle`()
+        async throws
+    {
+        let origin = try echo()
+        defer { origin.stop() }
+        let recorder = DelegateRecorder()
+        let session = try lab.session(delegate: recorder)
+        var request = try post(origin, "/moved")
+        request.httpBodyStream = InputStream(data: body)
+        session.uploadTask(withStreamedRequest: request).resume()
+        #expect(await recorder.ended().ends.first??.code == .requestBodyStreamExhausted)
+        #expect(origin.record.requests.map(\.path) == ["/moved"])
+    }
+
     @Test func `progress is told on the delegate's queue and adds up, files say their length`()
         async throws
     {
