@@ -27,7 +27,7 @@ package struct Command: Sendable {
     /// Because: the event loops of the runtime, the resolver and the transport take about twelve, and
     /// two connections with their files are to fit beside them. Without any of these the runtime
     /// itself gives up, by a trap.
-    package private(set) var descriptors: Int32 = 32
+    package private(set) var descriptors: Int32 = 24
     /// Verbs that have help of their own.
     package private(set) var verbs: [CommandVerb] = []
     package let run: Action

@@ -21,7 +21,7 @@ enum DashRule {
                 readers += Array(repeating: "--\(rule.name) -", count: count)
             } else if isFile(rule), !outputs.contains(rule.name) {
                 throw .usage(
-                    "--\(rule.name) - : this is kept as a file, and - is none; ./- is one of that name"
+                    "--\(rule.name) -: this is kept as a file, and - is none; ./- is one of that name"
                 )
             }
         }

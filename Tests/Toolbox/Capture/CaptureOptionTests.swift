@@ -116,7 +116,7 @@ import Testing
         #expect(table.outputText.contains("\n-  "), "\(table.outputText)")
     }
 
-    @Test(arguments: [4, 5, 6, 7, 8, 10, 12, 16, 24, 34])
+    @Test(arguments: [4, 5, 6, 7, 8, 10, 12, 16, 24, 26])
     func `too few descriptors are told in a line, by every command`(limit: Int) async throws {
         await filled()
         for arguments in [
