@@ -64,19 +64,34 @@ public struct HARReader: Sendable {
     ) throws(HARFault) {
         var entries = Entries()
         let rest: JSONValue
-        do {
-            rest = try JSONValue.parse(
-                octets, maximumOctets: HARReader.maximumOctets, handingOver: ["log", "entries"]
-            ) { entry, end in
-                entries.take(entry)
-                progress(Double(end) / Double(octets.count))
-            }
-        } catch {
+        do { rest = try HARReader.read(octets, &entries, progress) } catch {
             let position = error.offset.map { LocatedJSON.position(of: $0, in: octets) }
             let place = position.map { "line \($0.line), column \($0.column)" } ?? ""
             throw HARFault(code: .malformed, place: place, what: error.what)
         }
         try self.init(rest, entries, isJudged: isJudged)
+    }
+
+    /// Values for which alone it is no JSON are replaced, and named.
+    private static func read(
+        _ octets: [UInt8], _ entries: inout Entries, _ progress: (Double) -> Void
+    ) throws(JSONError) -> JSONValue {
+        do { return try parse(octets, &entries, progress) } catch {
+            guard let repaired = HARRepair(octets, mostFaults: mostFaults) else { throw error }
+            entries = Entries(faults: repaired.faults)
+            return try parse(repaired.octets, &entries, progress)
+        }
+    }
+
+    private static func parse(
+        _ octets: [UInt8], _ entries: inout Entries, _ progress: (Double) -> Void
+    ) throws(JSONError) -> JSONValue {
+        try JSONValue.parse(
+            octets, maximumOctets: maximumOctets, handingOver: ["log", "entries"]
+        ) { entry, end in
+            entries.take(entry)
+            progress(Double(end) / Double(octets.count))
+        }
     }
 
     package init(_ value: JSONValue) throws(HARFault) {
@@ -118,6 +133,8 @@ public struct HARReader: Sendable {
         /// The first entry at a time that there is not: nobody knows where it belongs.
         var impossible: HARFault?
         private var count = 0
+
+        init(faults: [HARSchema.Fault] = []) { self.faults = faults }
 
         mutating func take(_ entry: JSONValue) {
             let place = "log.entries[\(count)]"
