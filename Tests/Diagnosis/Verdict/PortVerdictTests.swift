@@ -65,6 +65,62 @@ import Testing
         scene.says(scene.other, "8.8.9.1")
         scene.unreachable("8.8.9.66")
         #expect(!scene.isHijack)
+        // And nothing is clean: no program here asks the port that gives the right address.
+        #expect(scene.verdict == .inconclusive(missing: [.networkProof]))
+        #expect(codes(scene.judgement.evidenceFor).contains("proven_beside"))
+    }
+
+    // MARK: The truth where no program here asks
+
+    /// What programs here get is a dead address; nobody but `source` gives the right one.
+    private func beside(_ source: EvidenceSource, isTrustedHeard: Bool) -> Scene {
+        var scene = Scene()
+        if !scene.evidence.sources.contains(source) { scene.evidence.sources.append(source) }
+        scene.says(scene.system, "8.8.9.66")
+        scene.says(scene.udp, "8.8.9.66")
+        scene.says(source, "8.8.9.1")
+        if isTrustedHeard { scene.says(scene.doh, "8.8.9.1") } else { scene.fails(scene.doh) }
+        scene.unreachable("8.8.9.66")
+        scene.proves("8.8.9.1")
+        return scene
+    }
+
+    @Test(arguments: [true, false])
+    func `the truth by TCP, on another port or of another resolver is not what programs get`(
+        isTrustedHeard: Bool
+    ) {
+        let sources = Scene()
+        for source in [sources.tcp, sources.other, sources.resolver] {
+            let scene = beside(source, isTrustedHeard: isTrustedHeard)
+            let missing: [Verdict.Missing] =
+                isTrustedHeard ? [.networkProof] : [.trustedAnswer, .networkProof]
+            #expect(scene.verdict == .inconclusive(missing: missing), "\(source.label)")
+            let proof = scene.judgement.evidenceFor.first { $0.code == "proven_beside" }
+            #expect(proof?.text.contains(source.label) == true)
+            #expect(scene.judgement.advice.contains { $0.remedy == .helps })
+        }
+    }
+
+    @Test func `TCP counts where UDP brings nothing, and a resolver where nobody else is judged`() {
+        var scene = Scene()
+        scene.fails(scene.udp)
+        scene.says(scene.tcp, "8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("8.8.9.1")
+        #expect(scene.verdict == .clean)
+        scene = Scene()
+        scene.evidence.sources = [scene.resolver, scene.doh]
+        scene.says(scene.resolver, "8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("8.8.9.1")
+        #expect(scene.verdict == .clean)
+    }
+
+    @Test func `another port is no answer of this network where its own is silent`() {
+        var scene = twoPorts()
+        scene.fails(scene.udp)
+        scene.says(scene.other, "8.8.9.1")
+        #expect(scene.verdict == .inconclusive(missing: [.networkAnswer]))
     }
 
     @Test func `a second port that says nothing says nothing`() {
