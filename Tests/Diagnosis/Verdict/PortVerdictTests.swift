@@ -196,8 +196,36 @@ import Testing
         return scene
     }
 
-    @Test func `an answer from a port without DNS is an interception, likely, lie or none`() {
+    @Test func `an answer from a port without DNS is a note where the network proves the name`() {
         var scene = honest()
+        answered(&scene)
+        #expect(scene.verdict == .clean)
+        #expect(scene.judgement.confidence == .certain)
+        #expect(codes(scene.judgement.notes).contains("vacant_port_answers"))
+        #expect(codes(scene.judgement.notes).contains("may_answer_on_all_ports"))
+        #expect(scene.judgement.layers.contains { $0.layer == .dns && $0.state == .good })
+    }
+
+    @Test func `who is met there, or a dark address, makes it an interception all the same`() {
+        var scene = honest()
+        answered(&scene)
+        scene.refuses("8.8.9.66", .unknownIssuer)
+        #expect(scene.hijack?.how == .intercepted)
+        #expect(!codes(scene.judgement.notes).contains("vacant_port_answers"))
+        scene = honest()
+        answered(&scene)
+        scene.evidence.dark = DarkEvidence(
+            address: Scene.endpoint("192.0.2.53"),
+            statement: Statement(addresses: [Scene.address("8.8.9.66")]))
+        #expect(scene.hijack?.how == .intercepted)
+        #expect(scene.judgement.confidence == .certain)
+    }
+
+    @Test func `an answer from a port without DNS is an interception, likely, without a proof`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.unreachable("8.8.9.1")
         answered(&scene)
         #expect(scene.hijack?.how == .intercepted)
         #expect(scene.hijack?.source == scene.udp)
