@@ -154,7 +154,8 @@ struct RunSources {
     /// A trusted source that cannot be asked.
     private mutating func add(_ label: String, _ failure: QueryFailure) {
         let source = EvidenceSource(
-            label: label, standing: .trusted, transport: RunSources.transport(of: label))
+            label: distinct(label, .trusted), standing: .trusted,
+            transport: RunSources.transport(of: label))
         append(source) { frame in
             [
                 {

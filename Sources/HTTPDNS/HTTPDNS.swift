@@ -138,14 +138,18 @@ public struct HTTPDNS: Sendable {
         if let path = configuration.storePath, options.store == nil {
             options.store = SQLiteAnswerStore(path: path) { reports.tell($0.description) }
         }
+        var labels = SourceLabels()
+        for own in configuration.customResolvers + configuration.customRoutedResolvers {
+            labels.take(own.label)
+        }
         let sources =
-            try factory.backends(for: configuration.resolvers)
+            try factory.backends(for: configuration.resolvers, &labels)
             + configuration.customResolvers
         var routed =
-            try factory.backends(for: configuration.routedResolvers)
+            try factory.backends(for: configuration.routedResolvers, &labels)
             + configuration.customRoutedResolvers
-        options.routes = try RouteNames(factory: factory, sources: sources)
-            .resolved(options.routes, adding: &routed)
+        var names = RouteNames(factory: factory, sources: sources, labels: labels)
+        options.routes = try names.resolved(options.routes, adding: &routed)
         let resolver = Resolver(
             sources: sources, bypass: SystemBackend(), routed: routed, options: options)
         reports.pass(to: resolver)

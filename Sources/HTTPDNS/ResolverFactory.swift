@@ -70,6 +70,19 @@ package struct ResolverFactory: Sendable {
         return backends
     }
 
+    /// The same, each under a label that no other source has.
+    ///
+    /// - Throws: ``SetupFault/resolver(_:_:)``: what is missing, and how to give it.
+    func backends(
+        for descriptions: [ResolverDescription], _ labels: inout SourceLabels
+    ) throws(SetupFault) -> [any ResolverBackend] {
+        var backends: [any ResolverBackend] = []
+        for description in descriptions {
+            backends.append(labels.labelled(try backend(for: description), for: description))
+        }
+        return backends
+    }
+
     /// - Throws: ``SetupFault/resolver(_:_:)``: what is missing, and how to give it.
     package func backend(
         for description: ResolverDescription

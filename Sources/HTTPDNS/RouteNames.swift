@@ -6,12 +6,14 @@ struct RouteNames {
     let factory: ResolverFactory
     /// Those of the chain.
     let sources: [any ResolverBackend]
+    /// Of all sources so far.
+    var labels: SourceLabels
 
     /// The rules with labels in place of names; sources that are only named there are added.
     ///
     /// - Throws: ``SetupFault/resolver(_:_:)``: a name that is no source and no resolver. A rule that
     ///   leads nowhere must not be found out by a lookup.
-    func resolved(
+    mutating func resolved(
         _ rules: RoutingRules, adding routed: inout [any ResolverBackend]
     ) throws(SetupFault) -> RoutingRules {
         guard !rules.isEmpty else { return rules }
@@ -30,7 +32,7 @@ struct RouteNames {
         }
     }
 
-    private func label(
+    private mutating func label(
         _ name: String, adding routed: inout [any ResolverBackend]
     ) throws(SetupFault) -> String {
         if (sources + routed).contains(where: { $0.label == name }) { return name }
@@ -38,7 +40,9 @@ struct RouteNames {
         do throws(DescriptionError) { description = try ResolverDescription(name) } catch {
             throw .resolver("routes", .misconfigured("\(error)"))
         }
-        let backend = try factory.backend(for: description)
+        // By all of its URL: a label may hide in what it differs from a source of the chain.
+        if let known = labels.known(description) { return known }
+        let backend = labels.labelled(try factory.backend(for: description), for: description)
         if !(sources + routed).contains(where: { $0.label == backend.label }) {
             routed.append(backend)
         }

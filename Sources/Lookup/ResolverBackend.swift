@@ -99,7 +99,7 @@ public struct Testimony: Sendable, Hashable {
     /// A TTL of the answer as it was sent, where that is out of range and counts as 0; the first of
     /// several. Not kept with an answer. Source: RFC 2181 §8.
     package var excessiveTTLSeconds: UInt32?
-    public let source: Source
+    public internal(set) var source: Source
 
     /// Because: an honest server gives one or two reasons.
     public static let maximumExtendedErrors = 8
@@ -119,7 +119,7 @@ public struct Testimony: Sendable, Hashable {
     /// Who said it and how it travelled.
     public struct Source: Sendable, Hashable {
         /// The back-end's ``ResolverBackend/label``.
-        public let resolver: String
+        public internal(set) var resolver: String
         public let transport: AnswerTransport
         /// The server that answered: `192.0.2.1:53`; nil when the transport does not say.
         public var server: String?
@@ -140,6 +140,15 @@ public struct Testimony: Sendable, Hashable {
             self.clientAddress = clientAddress
             self.tries = tries
         }
+    }
+}
+
+extension Testimony {
+    /// The same under another label of its back-end.
+    package func said(by resolver: String) -> Testimony {
+        var testimony = self
+        testimony.source.resolver = resolver
+        return testimony
     }
 }
 

@@ -11,12 +11,13 @@ struct ConfiguredRoutes {
     /// When the system must have found the addresses of a resolver.
     let deadline: Monotonic
 
-    /// Puts them into a resolver's settings. A route that cannot be gone is an error: its names must
-    /// not go the usual way instead.
+    /// Puts them into a resolver's settings, behind its chain. A route that cannot be gone is an error:
+    /// its names must not go the usual way instead.
     ///
+    /// - Parameter labels: those of the chain; two resolvers may differ in what a label hides.
     /// - Throws: ``CommandFault``.
     func apply(
-        to settings: inout HTTPDNSConfiguration,
+        to settings: inout HTTPDNSConfiguration, _ labels: inout SourceLabels,
         observing: (any ResolverBackend) -> any ResolverBackend = { $0 }
     ) async throws(CommandFault) {
         var rules: [RoutingRules.Rule] = []
@@ -31,8 +32,10 @@ struct ConfiguredRoutes {
             }
             var labels: [String] = []
             for text in route.resolvers {
-                let backend = try await backend(text, of: route)
-                if !settings.customRoutedResolvers.contains(where: { $0.label == backend.label }) {
+                let (made, description) = try await backend(text, of: route)
+                let backend = labels.labelled(made, for: description)
+                let known = settings.customResolvers + settings.customRoutedResolvers
+                if !known.contains(where: { $0.label == backend.label }) {
                     settings.customRoutedResolvers.append(observing(backend))
                 }
                 labels.append(backend.label)
@@ -46,10 +49,11 @@ struct ConfiguredRoutes {
 
     private func backend(
         _ text: String, of route: ToolConfiguration.Route
-    ) async throws(CommandFault) -> any ResolverBackend {
+    ) async throws(CommandFault) -> (any ResolverBackend, ResolverDescription) {
         let resolver = try ResolverArguments.resolver(text, configuration, console)
         do throws(QueryFailure) {
-            return try await maker.backend(for: resolver, deadline: deadline).backend
+            let made = try await maker.backend(for: resolver, deadline: deadline)
+            return (made.backend, resolver.description)
         } catch {
             throw fault(route, "\(text): \(error)", code: LookupTrouble(error).code)
         }

@@ -95,15 +95,13 @@ extension LookupDriver {
         settings.resolverOptions = configuration.resolverOptions
         // What was answered is shown; refusing it is the business of those who connect.
         settings.resolverOptions.addressPolicy = .off
-        try await ConfiguredRoutes(
-            configuration: configuration, maker: maker, console: console,
-            deadline: bootstrapDeadline
-        ).apply(to: &settings) { observed($0, journal) }
+        var labels = SourceLabels()
         var fault: CommandFault?
         for resolver in resolvers.resolvers {
             do throws(QueryFailure) {
                 let made = try await maker.backend(for: resolver, deadline: bootstrapDeadline)
-                settings.customResolvers.append(observed(made.backend, journal))
+                let backend = labels.labelled(made.backend, for: resolver.description)
+                settings.customResolvers.append(observed(backend, journal))
             } catch {
                 let text = "resolver \(resolver.description): \(error)"
                 if case .misconfigured = error { throw .usage(text) }
@@ -113,6 +111,10 @@ extension LookupDriver {
             }
         }
         if settings.customResolvers.isEmpty, let fault { throw fault }
+        try await ConfiguredRoutes(
+            configuration: configuration, maker: maker, console: console,
+            deadline: bootstrapDeadline
+        ).apply(to: &settings, &labels) { observed($0, journal) }
         let label = resolvers.descriptions.map(\.description).joined(separator: ", ")
         do throws(SetupFault) {
             var facts = LookupSourceFacts(label: label, transport: nil)

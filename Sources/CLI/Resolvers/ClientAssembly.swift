@@ -33,13 +33,12 @@ struct ClientAssembly {
             milliseconds: Int64(patience / .milliseconds(1)))
         let maker = BackendMaker(console: console)
         settings.resolvers = []
-        try await ConfiguredRoutes(
-            configuration: configuration, maker: maker, console: console, deadline: deadline
-        ).apply(to: &settings)
+        var labels = SourceLabels()
         for resolver in resolvers.resolvers {
             do throws(QueryFailure) {
+                let made = try await maker.backend(for: resolver, deadline: deadline)
                 settings.customResolvers.append(
-                    try await maker.backend(for: resolver, deadline: deadline).backend)
+                    labels.labelled(made.backend, for: resolver.description))
             } catch {
                 if case .misconfigured(let why) = error {
                     throw .usage("resolver \(resolver.description): \(why)")
@@ -48,6 +47,9 @@ struct ClientAssembly {
                     "resolver \(resolver.description): \(error)", code: LookupTrouble(error).code)
             }
         }
+        try await ConfiguredRoutes(
+            configuration: configuration, maker: maker, console: console, deadline: deadline
+        ).apply(to: &settings, &labels)
         do throws(SetupFault) { return try HTTPDNS(settings) } catch {
             throw .usage("\(error)")
         }

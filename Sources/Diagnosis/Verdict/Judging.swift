@@ -211,17 +211,17 @@ struct Judging {
         return Ruling(.captivePortal, finding.isSure ? .certain : .likely, [finding.finding])
     }
 
-    /// Whether an address that this network gives proves the name.
+    /// Whether an address that programs here are led to proves the name.
     var isProvenByNetwork: Bool {
         weighing.networkAddresses.contains { weighing.standing(of: $0) == .proven }
     }
 
-    /// Honest sources of this network that give an address which proves the name.
+    /// Honest sources that lead programs here to an address which proves the name.
     var bearers: [SourceJudgement] {
         sources.filter { judged in
-            judged.standing == .honest && judged.source.isOfNetwork
+            judged.standing == .honest
                 && evidence.answers.contains { answer in
-                    answer.source == judged.source
+                    answer.source == judged.source && evidence.isUsed(answer)
                         && (answer.statement?.addresses ?? []).contains {
                             weighing.standing(of: $0) == .proven
                         }
@@ -330,7 +330,7 @@ struct Judging {
             return Ruling(.inconclusive(missing: [.nobodyAsked]), .certain, route + reasons)
         }
         var supports = isHasty ? [haste] : []
-        if let proof = proofElsewhere { supports.append(proof) }
+        supports += proofsElsewhere
         return Ruling(
             .inconclusive(missing: missing), .certain,
             supports + (PeerJudging(self).closedPort.map { [$0] } ?? []) + reasons)
@@ -339,7 +339,9 @@ struct Judging {
     private var missing: [Verdict.Missing] {
         var missing: [Verdict.Missing] = []
         if weighing.trusted.isEmpty { missing.append(.trustedAnswer) }
-        let isHeard = evidence.answers.contains { $0.source.isSuspect && isUsable($0) }
+        let isHeard = evidence.answers.contains {
+            ($0.source.standing == .hosts || evidence.isUsed($0)) && isUsable($0)
+        }
         if !isHeard { missing.append(.networkAnswer) }
         if !weighing.addresses.isEmpty, !weighing.hasProof { missing.append(.handshake) }
         if isHeard, weighing.hasProof { missing.append(.networkProof) }
@@ -363,15 +365,37 @@ struct Judging {
             "all of it had \(patience) ms: who was silent may have had no time to answer")
     }
 
-    /// Who proves the name, where nobody here does.
-    private var proofElsewhere: Finding? {
+    /// Who proves the name, where nobody does whom programs here ask.
+    private var proofsElsewhere: [Finding] {
+        guard !isProvenByNetwork else { return [] }
+        var found: [Finding] = []
         let proven = weighing.provenByTrusted
-        guard !proven.isEmpty, !isProvenByNetwork else { return nil }
-        return Finding(
-            "proven_elsewhere",
-            "\(evidence.name) is proven by TLS at \(proven.listed), which "
-                + "\(weighing.trustedGivers(of: proven)) gives, and nowhere that this network leads to"
-        )
+        if !proven.isEmpty {
+            found.append(
+                Finding(
+                    "proven_elsewhere",
+                    "\(evidence.name) is proven by TLS at \(proven.listed), which "
+                        + "\(weighing.trustedGivers(of: proven)) gives, and nowhere that this network "
+                        + "leads to"))
+        }
+        return found
+            + proversBeside.map { source, addresses in
+                Finding(
+                    "proven_beside",
+                    "\(source.label) gives \(addresses.listed), which proves the name, and is not "
+                        + "what programs here ask")
+            }
+    }
+
+    /// Judged sources that prove the name, where none does whom programs here ask.
+    var proversBeside: [(source: EvidenceSource, addresses: [IPAddress])] {
+        guard !isProvenByNetwork else { return [] }
+        return sources.filter { $0.source.isOfNetwork }.compactMap { judged in
+            let proven = [RecordType.a, .aaaa].flatMap {
+                weighing.statement(of: judged.source, $0)?.addresses ?? []
+            }.filter { weighing.standing(of: $0) == .proven }
+            return proven.isEmpty ? nil : (judged.source, proven)
+        }
     }
 
     // MARK: The other side

@@ -49,7 +49,7 @@ struct LayerBook {
             return LayerLine(
                 .dns, .bad, "\(first.source.label)\(others): \(LayerBook.words(how))")
         }
-        if InterceptionJudging(judging).isAnsweredForNobody {
+        if InterceptionJudging(judging).isAnsweredInPlace {
             return LayerLine(.dns, .bad, "somebody answers in the place of name servers")
         }
         let trusted = judging.sources.filter { !$0.source.isSuspect && $0.standing == .honest }

@@ -13,7 +13,7 @@ struct Notes {
 
     var all: [Finding] {
         var all = lives + differences + wildcards + deadAddresses + badAddresses + families + pages
-        all += unmadeChecks + identities
+        all += unmadeChecks + identities + InterceptionJudging(judging).notes
         if let skew = ClockJudging(judging).skew,
             skew.seconds.magnitude > Notes.noticeableSeconds
         {

@@ -19,13 +19,7 @@ struct InterceptionJudging {
                     "\(dark.address), where no name server is, answered: "
                         + InterceptionJudging.said(statement)))
         }
-        for (vacant, statement) in answeringPorts {
-            found.append(
-                Finding(
-                    "vacant_port_answers",
-                    "\(vacant.place), a port where that name server does no DNS, answered: "
-                        + InterceptionJudging.said(statement)))
-        }
+        found += portFindings
         for (liar, sibling) in split {
             let code = isOtherPort(liar, sibling) ? "ports_differ" : "udp_differs_from_tcp"
             found.append(
@@ -35,6 +29,44 @@ struct InterceptionJudging {
                         + "\(sibling.source.label)"))
         }
         return found
+    }
+
+    private var portFindings: [Finding] {
+        answeringPorts.map { vacant, statement in
+            Finding(
+                "vacant_port_answers",
+                "\(vacant.place), a port where that name server does no DNS, answered: "
+                    + InterceptionJudging.said(statement))
+        }
+    }
+
+    /// What is told of ports without DNS where it decides nothing.
+    var notes: [Finding] {
+        isHarmless ? portFindings + [InterceptionJudging.mayBeWilling] : []
+    }
+
+    /// Whether nothing but answers from ports without DNS hints at somebody on the path, while nothing
+    /// that was said is disproved and what programs here get proves the name: a server may do DNS on all
+    /// of its ports.
+    private var isHarmless: Bool {
+        !answeringPorts.isEmpty && evidence.dark?.statement == nil && judging.liars.isEmpty
+            && judging.isProvenByNetwork && !answeringPorts.contains { isDisproved($0.1) }
+    }
+
+    /// Of a name that is proven to be somewhere.
+    private func isDisproved(_ statement: Statement) -> Bool {
+        if statement.code == .noSuchName { return true }
+        return statement.addresses.contains { address in
+            switch judging.weighing.standing(of: address) {
+            case .proven: return false
+            case .impostor, .impossible: return true
+            case .badCertificate, .filtered, .mute, .unreachable, .untried: break
+            }
+            switch AddressMeaning(of: address) {
+            case .sinkhole?, .null?, .impossible?, .loopback?: return true
+            case .ownNetwork?, .proxy?, nil: return false
+            }
+        }
     }
 
     /// What else it may be, where a liar's words are put down to somebody on the path.
@@ -136,7 +168,7 @@ struct InterceptionJudging {
                 .dnsHijacked(source: source, how: .intercepted), .certain, findings,
                 against: [honest])
         }
-        guard let server = answeringPorts.first?.0.server else { return nil }
+        guard let server = answeringPorts.first?.0.server, !isHarmless else { return nil }
         let own = evidence.sources.first { $0.server == server && $0.transport == .udp }
         let source = own ?? InterceptionJudging.source(at: server)
         return Ruling(
@@ -153,6 +185,9 @@ struct InterceptionJudging {
     var isAnsweredForNobody: Bool {
         evidence.dark?.statement != nil || !answeringPorts.isEmpty
     }
+
+    /// The same where it says something of name servers.
+    var isAnsweredInPlace: Bool { isAnsweredForNobody && !isHarmless }
 
     /// A port of the liar's server where the truth is still told.
     func trueOtherPort(of liar: EvidenceSource) -> EvidenceSource? {

@@ -6,8 +6,9 @@ internal import HTTPDNSWire
 /// Judges what is found at the right addresses, when no source lies about them.
 ///
 /// Rules:
-/// 1. What programs here get is what this network gives: where that proves the name, the name works,
-///    whatever is at addresses of trusted sources; only a sure sign of somebody in between counts then.
+/// 1. What programs here get is what the system gives, and name servers on their own ports: where that
+///    proves the name, the name works, whatever is at addresses of trusted sources; only a sure sign of
+///    somebody in between counts then.
 /// 2. Where it does not, a proof elsewhere makes nothing clean.
 /// 3. The rest is judged at the addresses of trusted sources; without one, at all.
 struct PeerJudging {

@@ -13,7 +13,7 @@ struct Weighing {
     let peers: [IPAddress: PeerEvidence]
     /// Each address that some source gave for the name, in the order first seen.
     let addresses: [IPAddress]
-    /// Those that this network gives: all sources that are judged but the hosts file.
+    /// Those that programs here are led to: see ``Evidence/isUsed(_:)``.
     let networkAddresses: Set<IPAddress>
     /// What trusted sources say, all of them together, for each type that any of them answered.
     let trusted: [RecordType: Statement]
@@ -32,7 +32,7 @@ struct Weighing {
         }
         self.addresses = addresses
         networkAddresses = Set(
-            evidence.answers.filter { $0.source.isOfNetwork }.flatMap {
+            evidence.answers.filter { evidence.isUsed($0) }.flatMap {
                 $0.statement?.addresses ?? []
             })
         trusted = Weighing.gathered(evidence.answers.filter { !$0.source.isSuspect })
@@ -169,6 +169,35 @@ struct Weighing {
         let names = leaf?.listedNames() ?? "no certificate"
         let issuer = leaf.map { ", issued by \($0.issuer)" } ?? ""
         return "\(address) shows a certificate for \(names)\(issuer) (\(failure.label))"
+    }
+}
+
+extension Evidence {
+    /// Whether an answer is what programs of this machine get: the system's, or a name server's on its own
+    /// port, by UDP, and by TCP where UDP brought nothing.
+    ///
+    /// Another port, TCP beside UDP and a resolver of the user's own may all tell the truth while every
+    /// program here is led astray. Such a resolver is what programs here use where nobody else is judged.
+    func isUsed(_ answer: AnswerEvidence) -> Bool {
+        let source = answer.source
+        switch source.standing {
+        case .system: return true
+        case .nameserver: return source.alternateOf == nil && !isTwin(answer)
+        case .resolver:
+            return !sources.contains { [.system, .nameserver].contains($0.standing) }
+        case .hosts, .trusted: return false
+        }
+    }
+
+    /// Whether it came by TCP, and the same server answers the same by UDP, which programs ask first.
+    private func isTwin(_ answer: AnswerEvidence) -> Bool {
+        guard answer.source.transport == .tcp, let server = answer.source.server else {
+            return false
+        }
+        return answers.contains {
+            $0.source.standing == .nameserver && $0.source.transport == .udp
+                && $0.source.server == server && $0.type == answer.type && $0.statement != nil
+        }
     }
 }
 

@@ -43,6 +43,27 @@ import Testing
         #expect(words.filter { $0 == "met" }.count == 1)
     }
 
+    @Test func `sources that cannot be asked are told apart, also from a name server`() async throws
+    {
+        let lab = try DiagnosisLab()
+        let label = "udp://\(lab.network.endpoint)"
+        let failure = QueryFailure.misconfigured("it cannot be built")
+        let diagnosis = try await lab.diagnosed {
+            $0.unusable = [(label: label, failure: failure), (label: label, failure: failure)]
+        }
+        let sources = diagnosis.evidence.sources
+        #expect(Set(sources.map(\.label)).count == sources.count)
+        #expect(sources.filter { $0.label == label }.map(\.standing) == [.nameserver])
+        let unusable = sources.filter { $0.label.hasPrefix(label + " (") }
+        #expect(unusable.map(\.standing) == [.trusted, .trusted])
+        for source in unusable {
+            let answers = diagnosis.evidence.answers.filter { $0.source == source }
+            #expect(answers.map(\.type) == [.a, .aaaa])
+            #expect(answers.allSatisfy { $0.statement == nil })
+        }
+        #expect(diagnosis.verdict == .clean)
+    }
+
     @Test func `what is known of routes and of translation is told as it is found, with its time`()
         async throws
     {

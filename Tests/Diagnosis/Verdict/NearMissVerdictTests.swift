@@ -20,7 +20,7 @@ import Testing
         scene.denies(scene.udp, .noError, type: .aaaa)
         scene.denies(scene.doh, .noError, type: .aaaa)
         #expect(scene.verdict == .inconclusive(missing: [.networkProof]))
-        scene.says(scene.tcp, "8.8.9.1")
+        scene.says(scene.system, "8.8.9.1")
         #expect(scene.verdict == .clean)
         #expect(scene.judgement.confidence == .likely)
     }

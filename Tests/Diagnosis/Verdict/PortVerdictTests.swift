@@ -65,6 +65,62 @@ import Testing
         scene.says(scene.other, "8.8.9.1")
         scene.unreachable("8.8.9.66")
         #expect(!scene.isHijack)
+        // And nothing is clean: no program here asks the port that gives the right address.
+        #expect(scene.verdict == .inconclusive(missing: [.networkProof]))
+        #expect(codes(scene.judgement.evidenceFor).contains("proven_beside"))
+    }
+
+    // MARK: The truth where no program here asks
+
+    /// What programs here get is a dead address; nobody but `source` gives the right one.
+    private func beside(_ source: EvidenceSource, isTrustedHeard: Bool) -> Scene {
+        var scene = Scene()
+        if !scene.evidence.sources.contains(source) { scene.evidence.sources.append(source) }
+        scene.says(scene.system, "8.8.9.66")
+        scene.says(scene.udp, "8.8.9.66")
+        scene.says(source, "8.8.9.1")
+        if isTrustedHeard { scene.says(scene.doh, "8.8.9.1") } else { scene.fails(scene.doh) }
+        scene.unreachable("8.8.9.66")
+        scene.proves("8.8.9.1")
+        return scene
+    }
+
+    @Test(arguments: [true, false])
+    func `the truth by TCP, on another port or of another resolver is not what programs get`(
+        isTrustedHeard: Bool
+    ) {
+        let sources = Scene()
+        for source in [sources.tcp, sources.other, sources.resolver] {
+            let scene = beside(source, isTrustedHeard: isTrustedHeard)
+            let missing: [Verdict.Missing] =
+                isTrustedHeard ? [.networkProof] : [.trustedAnswer, .networkProof]
+            #expect(scene.verdict == .inconclusive(missing: missing), "\(source.label)")
+            let proof = scene.judgement.evidenceFor.first { $0.code == "proven_beside" }
+            #expect(proof?.text.contains(source.label) == true)
+            #expect(scene.judgement.advice.contains { $0.remedy == .helps })
+        }
+    }
+
+    @Test func `TCP counts where UDP brings nothing, and a resolver where nobody else is judged`() {
+        var scene = Scene()
+        scene.fails(scene.udp)
+        scene.says(scene.tcp, "8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("8.8.9.1")
+        #expect(scene.verdict == .clean)
+        scene = Scene()
+        scene.evidence.sources = [scene.resolver, scene.doh]
+        scene.says(scene.resolver, "8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.proves("8.8.9.1")
+        #expect(scene.verdict == .clean)
+    }
+
+    @Test func `another port is no answer of this network where its own is silent`() {
+        var scene = twoPorts()
+        scene.fails(scene.udp)
+        scene.says(scene.other, "8.8.9.1")
+        #expect(scene.verdict == .inconclusive(missing: [.networkAnswer]))
     }
 
     @Test func `a second port that says nothing says nothing`() {
@@ -140,8 +196,36 @@ import Testing
         return scene
     }
 
-    @Test func `an answer from a port without DNS is an interception, likely, lie or none`() {
+    @Test func `an answer from a port without DNS is a note where the network proves the name`() {
         var scene = honest()
+        answered(&scene)
+        #expect(scene.verdict == .clean)
+        #expect(scene.judgement.confidence == .certain)
+        #expect(codes(scene.judgement.notes).contains("vacant_port_answers"))
+        #expect(codes(scene.judgement.notes).contains("may_answer_on_all_ports"))
+        #expect(scene.judgement.layers.contains { $0.layer == .dns && $0.state == .good })
+    }
+
+    @Test func `who is met there, or a dark address, makes it an interception all the same`() {
+        var scene = honest()
+        answered(&scene)
+        scene.refuses("8.8.9.66", .unknownIssuer)
+        #expect(scene.hijack?.how == .intercepted)
+        #expect(!codes(scene.judgement.notes).contains("vacant_port_answers"))
+        scene = honest()
+        answered(&scene)
+        scene.evidence.dark = DarkEvidence(
+            address: Scene.endpoint("192.0.2.53"),
+            statement: Statement(addresses: [Scene.address("8.8.9.66")]))
+        #expect(scene.hijack?.how == .intercepted)
+        #expect(scene.judgement.confidence == .certain)
+    }
+
+    @Test func `an answer from a port without DNS is an interception, likely, without a proof`() {
+        var scene = Scene()
+        scene.networkSays("8.8.9.1")
+        scene.says(scene.doh, "8.8.9.1")
+        scene.unreachable("8.8.9.1")
         answered(&scene)
         #expect(scene.hijack?.how == .intercepted)
         #expect(scene.hijack?.source == scene.udp)
