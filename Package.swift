@@ -224,7 +224,7 @@ let testTargets: [Target] = [
         name: "TestChild",
         dependencies: [
             "HTTPDNSStore", "HTTPDNSCaching", "HTTPDNSExchange", "HTTPDNSLookup", "HTTPDNSPlatform",
-            "HTTPDNSURLSession", "TestSupport",
+            "HTTPDNSURLSession", "TestSupport", "CHTTPDNSSystem",
         ],
         path: "Tests/Child", swiftSettings: strict),
     tests("Core", library + ["!TestSupport"], exclude: ["Scenarios/Files"]),

@@ -16,22 +16,33 @@ int httpdns_directory_open(const char *path) {
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+static void facts_from(const struct stat *raw, httpdns_file *facts) {
+    facts->device = (uint64_t)raw->st_dev;
+    facts->node = (uint64_t)raw->st_ino;
+    facts->octets = (int64_t)raw->st_size;
+    facts->changed_seconds = (int64_t)raw->st_mtime;
+#ifdef __linux__
+    facts->changed_nanoseconds = (int64_t)raw->st_mtim.tv_nsec;
+#else
+    facts->changed_nanoseconds = 0;
+#endif
+    facts->rights = (uint32_t)(raw->st_mode & 0777);
+    facts->is_plain = S_ISREG(raw->st_mode) ? 1 : 0;
+    facts->is_own = raw->st_uid == geteuid() ? 1 : 0;
+}
+
 int httpdns_file_facts(const char *path, int descriptor, httpdns_file *facts) {
     struct stat raw;
     int result = path ? lstat(path, &raw) : fstat(descriptor, &raw);
     if (result != 0) return -1;
-    facts->device = (uint64_t)raw.st_dev;
-    facts->node = (uint64_t)raw.st_ino;
-    facts->octets = (int64_t)raw.st_size;
-    facts->changed_seconds = (int64_t)raw.st_mtime;
-#ifdef __linux__
-    facts->changed_nanoseconds = (int64_t)raw.st_mtim.tv_nsec;
-#else
-    facts->changed_nanoseconds = 0;
-#endif
-    facts->rights = (uint32_t)(raw.st_mode & 0777);
-    facts->is_plain = S_ISREG(raw.st_mode) ? 1 : 0;
-    facts->is_own = raw.st_uid == geteuid() ? 1 : 0;
+    facts_from(&raw, facts);
+    return 0;
+}
+
+int httpdns_file_facts_unopened(const char *path, httpdns_file *facts) {
+    struct stat raw;
+    if (stat(path, &raw) != 0 || access(path, R_OK) != 0) return -1;
+    facts_from(&raw, facts);
     return 0;
 }
 

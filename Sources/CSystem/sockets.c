@@ -3,6 +3,7 @@
 
 #include "chttpdns_system.h"
 
+#include <ifaddrs.h>
 #include <net/if.h>
 
 static socklen_t address_from(
@@ -174,7 +175,8 @@ ssize_t httpdns_connected_receive(int socket, uint8_t *octets, size_t capacity) 
     return count;
 }
 
-int httpdns_address_is_own(const uint8_t *octets, size_t count) {
+/// Whether the system would send from the address to the address.
+static int is_own_source(const uint8_t *octets, size_t count) {
     // Port 9 is as good as any other: connecting a datagram socket only looks up the route.
     int probe = httpdns_datagram_connected(octets, count, 0, 9);
     if (probe < 0) return 0;
@@ -185,6 +187,34 @@ int httpdns_address_is_own(const uint8_t *octets, size_t count) {
         endpoint_from(&address, &place);
     close(probe);
     return place.count == count && memcmp(place.octets, octets, count) == 0;
+}
+
+/// Whether an interface has the address.
+static int is_of_interface(const uint8_t *octets, size_t count) {
+    struct ifaddrs *list;
+    if (getifaddrs(&list) != 0) return 0;
+    int is_found = 0;
+    for (struct ifaddrs *next = list; next && !is_found; next = next->ifa_next) {
+        if (!next->ifa_addr) continue;
+        if (count == 4 && next->ifa_addr->sa_family == AF_INET)
+            is_found = memcmp(&((struct sockaddr_in *)next->ifa_addr)->sin_addr, octets, 4) == 0;
+        if (count == 16 && next->ifa_addr->sa_family == AF_INET6)
+            is_found = memcmp(&((struct sockaddr_in6 *)next->ifa_addr)->sin6_addr, octets, 16) == 0;
+    }
+    freeifaddrs(list);
+    return is_found;
+}
+
+int httpdns_address_is_own(const uint8_t *octets, size_t count) {
+    // Source: RFC 4291 §2.5.5.2.
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+    if (count == 16 && memcmp(octets, mapped, sizeof mapped) == 0)
+        return httpdns_address_is_own(octets + 12, 4);
+    // All of 127/8, with the one address of it that the interface has. Source: RFC 1122 §3.2.1.3 (g).
+    if (count == 4 && octets[0] == 127) return 1;
+    // A route may make whole networks local, which no interface lists; and to a second address of an
+    // interface the system sends from the first.
+    return is_own_source(octets, count) || is_of_interface(octets, count);
 }
 
 int httpdns_connect_outcome(int socket) {

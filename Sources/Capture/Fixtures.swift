@@ -2,6 +2,7 @@ internal import HTTPDNSExchange
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
 public import HTTPDNSRules
+internal import HTTPDNSStore
 
 extension FixtureLibrary {
     /// The exchanges of a file: a HAR, of whatever program, or a capture; which of the two it is, its
@@ -19,9 +20,8 @@ extension FixtureLibrary {
     public init(
         file path: String, redaction: CaptureRedaction = CaptureRedaction()
     ) throws(RuleFault) {
-        let start = SmallFile.read(path, atMost: FixtureReading.magic.count) ?? []
         let fixtures =
-            start == FixtureReading.magic
+            CaptureReader.isDatabase(path)
             ? try FixtureReading.capture(path) : try FixtureReading.har(path)
         guard !fixtures.isEmpty else {
             throw RuleFault("\(FixtureReading.shown(path)) holds no exchange that can be replayed")
@@ -126,9 +126,6 @@ extension CaptureRecord {
 
 /// Makes fixtures of what was captured.
 enum FixtureReading {
-    /// Source: SQLite, "Database File Format" §1.3.
-    static let magic = Array("SQLite format 3\0".utf8)
-
     static func har(_ path: String) throws(RuleFault) -> [Fixture] {
         do throws(HARFault) {
             return try HARReader(file: path).records.flatMap { fixtures($0) }

@@ -20,6 +20,7 @@ package enum PrivateFile {
     /// write it could put answers of their own there.
     package static func prepare(_ path: String) throws(Refusal) -> Identity {
         try makeDirectory(of: path)
+        if let identity = prepared(path) { return identity }
         let file = httpdns_file_open_private(path)
         guard file >= 0 else { throw Refusal(description: "\(path): \(systemWord())") }
         defer { close(file) }
@@ -37,6 +38,17 @@ package enum PrivateFile {
         if facts.rights != 0o600, fchmod(file, 0o600) != 0 {
             throw Refusal(description: "\(path): \(systemWord())")
         }
+        return Identity(device: facts.device, node: facts.node)
+    }
+
+    /// The file, where it is as it has to be. It is not opened: whoever closes a file gives back every
+    /// lock that this process has on it, those of another connection of SQLite's among them.
+    /// Source: sqlite.org/howtocorrupt.html §2.2.
+    private static func prepared(_ path: String) -> Identity? {
+        var facts = httpdns_file()
+        guard httpdns_file_facts(path, -1, &facts) == 0, facts.is_plain == 1, facts.is_own == 1,
+            facts.rights == 0o600, access(path, R_OK | W_OK) == 0
+        else { return nil }
         return Identity(device: facts.device, node: facts.node)
     }
 

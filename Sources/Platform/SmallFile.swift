@@ -11,13 +11,10 @@ package enum SmallFile {
         let changedNanoseconds: Int64
     }
 
-    /// Nil when there is no such file. A link is followed.
+    /// Nil when there is no such file that may be read. A link is followed; nothing is opened.
     package static func stamp(_ path: String) -> Stamp? {
-        let file = httpdns_file_open_reading(path)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
         var facts = httpdns_file()
-        guard httpdns_file_facts(nil, file, &facts) == 0 else { return nil }
+        guard httpdns_file_facts_unopened(path, &facts) == 0 else { return nil }
         return Stamp(
             device: facts.device, node: facts.node, octets: facts.octets,
             changedSeconds: facts.changed_seconds, changedNanoseconds: facts.changed_nanoseconds)

@@ -206,7 +206,9 @@ enum FilePath {
             throw node.fault("it cannot be recorded into: \(HostText.plain("\(error)"))")
         }
         var beginning: [UInt8] = []
-        if SmallFile.stamp(path) != nil {
+        // One with a log is a capture that may be open in this process, and loses its locks when any
+        // descriptor on it is closed.
+        if SmallFile.stamp(path) != nil, SmallFile.stamp(path + "-wal") == nil {
             do throws(SmallFile.Fault) {
                 beginning = try SmallFile.beginning(path, octets: capture.count)
             } catch { throw node.fault("\(HostText.plain(path)): \(error)") }

@@ -130,17 +130,17 @@ package final class CaptureReader {
 
 // Opening
 extension CaptureReader {
-    /// Says what SQLite would say in fewer words.
+    /// Whether a file begins as a database. It may be one that this process writes.
+    package static func isDatabase(_ path: String) -> Bool {
+        SmallFile.octets(of: path) > 0 && (try? Database(reading: path, .still)) != nil
+    }
+
+    /// What SQLite would wait for, or say in fewer words.
     private static func check(_ path: String) throws(CaptureReadFault) {
         guard PrivateFile.identity(path) != nil else { throw .missing }
-        let beginning: [UInt8]
-        do { beginning = try SmallFile.beginning(path, octets: 16) } catch {
-            throw .unreadable(error.description)
-        }
-        guard !beginning.isEmpty else { throw .foreign("it is empty") }
-        guard beginning == Array("SQLite format 3\0".utf8) else {
-            throw .foreign("it is no SQLite database")
-        }
+        let octets: Int64
+        do { octets = try SmallFile.size(path) } catch { throw .unreadable(error.description) }
+        guard octets > 0 else { throw .foreign("it is empty") }
     }
 
     private static func checkState(_ database: Database) throws(DatabaseFault) {

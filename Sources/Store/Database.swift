@@ -51,6 +51,7 @@ final class Database {
             name: "file:" + Database.uriPath(path) + options,
             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX)
         boundReading(of: path)
+        try checkBeginning()
         guard case .alone = reading else { return }
         abandon()
         try run("PRAGMA locking_mode = EXCLUSIVE")
@@ -64,6 +65,18 @@ final class Database {
         guard status == SQLITE_OK else { throw fault(status) }
         sqlite3_busy_timeout(raw, Self.busyMilliseconds)
         httpdns_sqlite_distrust(raw)
+    }
+
+    /// Says what SQLite would say in fewer words, and in its first look alone.
+    ///
+    /// Through SQLite, as all that reads a database: another descriptor of ours on the file would, when
+    /// it is closed, give back the locks of whoever in this process writes it.
+    /// Source: sqlite.org/howtocorrupt.html §2.2.
+    private func checkBeginning() throws(DatabaseFault) {
+        var beginning = [UInt8](repeating: 0, count: Self.beginning.count)
+        let status = httpdns_sqlite_beginning(raw, &beginning, Int32(beginning.count))
+        guard status == SQLITE_OK else { throw fault(status) }
+        guard beginning == Self.beginning else { throw .foreign("it is no SQLite database") }
     }
 
     /// A file of a stranger may lead in circles, or make values that are longer than itself.
@@ -164,6 +177,8 @@ final class Database {
         return String(cString: text)
     }
 
+    /// Source: SQLite, "Database File Format" §1.3.
+    private static let beginning = Array("SQLite format 3\0".utf8)
     /// How long a statement waits for another process's transaction.
     ///
     /// Because: a transaction of ours takes milliseconds; only a process that was stopped in the middle

@@ -13,6 +13,8 @@
 //                                     when all 30 of it are whole
 //     TestChild large PORT ROOT DIR   reads a large body twice through a session that keeps it; says
 //                                     how much memory that took
+//     TestChild own ADDRESS…      says of each IPv4 address whether it is one of this machine: 1 or 0
+import CHTTPDNSSystem
 import Glibc
 import HTTPDNSLookup
 import HTTPDNSPlatform
@@ -78,6 +80,14 @@ func watch() {
     monitor.stop()
 }
 
+func tellOwn(_ addresses: [String]) {
+    for address in addresses {
+        var octets = [UInt8](repeating: 0, count: 4)
+        guard inet_pton(AF_INET, address, &octets) == 1 else { return say("no address", on: 2) }
+        say("\(address) \(httpdns_address_is_own(octets, octets.count))")
+    }
+}
+
 let words = Array(CommandLine.arguments.dropFirst())
 switch words.first {
 case "keep" where words.count == 3: await keep(words[1], from: Int(words[2]) ?? 0)
@@ -90,5 +100,6 @@ case "responses" where words.count == 3:
     try await keepResponses(words[1], from: Int(words[2]) ?? 0)
 case "large" where words.count == 4:
     try await LargeBody(port: words[1], rootFile: words[2], directory: words[3]).run()
+case "own": tellOwn(Array(words.dropFirst()))
 default: say("usage: see the source", on: 2)
 }

@@ -15,5 +15,8 @@ int httpdns_sqlite_bind_text(
 void httpdns_sqlite_distrust(sqlite3 *_Nonnull database);
 /// The coming close leaves file and log as they are: for a file that is damaged.
 void httpdns_sqlite_leave_log(sqlite3 *_Nonnull database);
+/// The first octets of the file, through the descriptor that is open already; zeros where it is shorter.
+/// A result of SQLite's.
+int httpdns_sqlite_beginning(sqlite3 *_Nonnull database, unsigned char *_Nonnull octets, int count);
 
 #endif

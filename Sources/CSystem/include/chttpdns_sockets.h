@@ -43,8 +43,8 @@ int httpdns_datagram_connected(
 /// -1 with errno: also the network's answer to an earlier datagram (ECONNREFUSED).
 ssize_t httpdns_connected_send(int socket, const uint8_t *_Nullable octets, size_t count);
 ssize_t httpdns_connected_receive(int socket, uint8_t *_Nonnull octets, size_t capacity);
-/// 1 for an address of this machine, 0 for any other. Nothing is sent: the system is asked where it would
-/// send from.
+/// 1 for an address of this machine, 0 for any other. Nothing is sent: the system is asked for those of its
+/// interfaces, and where it would send from.
 int httpdns_address_is_own(const uint8_t *_Nonnull octets, size_t count);
 /// What became of a connection on its way: 0, or the error.
 int httpdns_connect_outcome(int socket);

@@ -115,6 +115,9 @@ int httpdns_file_open_reading(const char *_Nonnull path);
 int httpdns_directory_open(const char *_Nonnull path);
 /// Of the path itself (a link is not followed), or of the descriptor when there is no path. 0, or -1.
 int httpdns_file_facts(const char *_Nullable path, int descriptor, httpdns_file *_Nonnull facts);
+/// Of a file that may be read, and is not opened for it; a link is followed. 0, or -1 with errno.
+/// Because: whoever closes a file gives back every lock (fcntl) that this process has on it.
+int httpdns_file_facts_unopened(const char *_Nonnull path, httpdns_file *_Nonnull facts);
 /// Waits for the one lock on an open file or directory; closing it gives the lock back. 0, or -1.
 int httpdns_lock_descriptor(int descriptor);
 /// The same without waiting: -1 while somebody else has it.
