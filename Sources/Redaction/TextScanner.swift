@@ -52,7 +52,7 @@ package struct TextScanner {
         case word
         case gap(SecretNames.Verdict)
         case before(SecretNames.Verdict, isOfForm: Bool)
-        /// The value of a suspect, held until it is long enough.
+        /// The value of a suspect, held until it is long enough, or until it ends.
         case probing(isOfForm: Bool)
         case dropping(Drop)
         /// Behind `://`.
@@ -93,8 +93,10 @@ package struct TextScanner {
     var form = ValueForm()
     /// How much of `://` the last octets are.
     private var urlMark = 0
-    /// What is held behind `://`, as it is meant and as it was written.
-    var authority: [(octet: UInt8, raw: [UInt8]?)] = []
+    /// What is left out, and ends at a colon, may have been the scheme of a URL.
+    var isBehindDropped = false
+    /// What is held behind `://`, or of the value of a suspect, as it is meant and as it was written.
+    var held: [(octet: UInt8, raw: [UInt8]?)] = []
     var authorityDepth = 0
     var hadUserinfo = false
 
@@ -139,14 +141,14 @@ package struct TextScanner {
     package mutating func finish(_ out: inout [UInt8]) {
         loose(&out)
         // A userinfo that is cut is not known to be one.
-        if state == .authority, !authority.isEmpty { put(SecretNames.placeholder, &out) }
-        authority = []
+        if state == .authority, !held.isEmpty { put(SecretNames.placeholder, &out) }
         // A suspect's value that is cut is not known to be short.
-        if case .probing = state, !meant.isEmpty {
+        if case .probing = state, !held.isEmpty {
             put(SecretNames.placeholder, &out)
         } else {
             out += written
         }
+        held = []
         clearHeld()
         state = .word
     }
@@ -154,7 +156,7 @@ package struct TextScanner {
     /// The end of a value that is whole: a suspect's short one stays.
     package mutating func finishWhole(_ out: inout [UInt8]) {
         loose(&out)
-        if state == .authority { release(&out) }
+        settle(&out)
         out += written
         clearHeld()
         state = .word
@@ -207,8 +209,10 @@ package struct TextScanner {
             (.begins, .indenting(isValueWritten: true)):
             drop(.key)
         case (.begins, .dropping), (.ends, _): return false
+        case (.begins, .authority), (.begins, .probing):
+            settle(&out)
+            return follows(event, octet, raw, &out)
         case (.begins, _):
-            release(&out)
             out += written
             put(octet, raw, &out)
             put(SecretNames.placeholder, &out)
@@ -233,8 +237,10 @@ package struct TextScanner {
             (.opens, .dropping(.element)), (.opens, .dropping(.line)), (.opens, .dropping(.key)),
             (.opens, .indenting(isValueWritten: true)):
             return false
+        case (.opens, .authority), (.opens, .probing):
+            settle(&out)
+            return follows(event, octet, raw, &out)
         case (.opens(let verdict), _):
-            release(&out)
             out += written
             put(octet, raw, &out)
             before = octet
@@ -279,13 +285,15 @@ extension TextScanner {
             }
             meant.append(octet)
             hold(octet, raw)
-            return held(&out)
+            return grown(&out)
         }
         let (name, wasLong, mark) = (meant, isLong, before)
         out += written
         clearHeld()
         before = octet
-        if markOfURL(octet, isBehindWord: !name.isEmpty) {
+        let isBehindWord = !name.isEmpty || wasLong || isBehindDropped
+        isBehindDropped = false
+        if markOfURL(octet, isBehindWord: isBehindWord) {
             put(octet, raw, &out)
             return enterAuthority(raw)
         }
@@ -341,7 +349,7 @@ extension TextScanner {
     }
 
     /// A word has grown: it may be a token, or too long to be held.
-    private mutating func held(_ out: inout [UInt8]) {
+    private mutating func grown(_ out: inout [UInt8]) {
         noteToken()
         if let start = tokenAt, meant.count - start.meant >= TextScanner.shortestToken {
             out += written.prefix(start.written)
@@ -378,7 +386,8 @@ extension TextScanner {
     private mutating func gap(
         _ octet: UInt8, _ raw: [UInt8]?, _ verdict: SecretNames.Verdict, _ out: inout [UInt8]
     ) {
-        gap += 1
+        // Blanks that align lines are no matter of how many.
+        if gap == 0 || !TextScanner.isBlank(octet) || !TextScanner.isBlank(before) { gap += 1 }
         let isItself = raw == nil
         switch octet {
         case 0x3D, 0x3A:
@@ -426,10 +435,7 @@ extension TextScanner {
             case 0x22 where !isDeeper || isMember, 0x27 where !isDeeper || isMember:
                 put(octet, raw, &out)
                 valueDepth = TextScanner.depth(raw)
-                if verdict == .suspect {
-                    state = .probing(isOfForm: false)
-                    return
-                }
+                if verdict == .suspect { return enterProbing(isOfForm: false) }
                 put(SecretNames.placeholder, &out)
                 return drop(.quoted(octet, slashes: slashes))
             case 0x7B where verdict == .secret, 0x5B where verdict == .secret:
@@ -445,7 +451,7 @@ extension TextScanner {
             }
         }
         if verdict == .suspect {
-            state = .probing(isOfForm: isOfForm)
+            enterProbing(isOfForm: isOfForm)
             return probe(octet, raw, isOfForm, &out)
         }
         put(SecretNames.placeholder, &out)
@@ -454,18 +460,23 @@ extension TextScanner {
         leaveOut(octet, raw, drop, &out)
     }
 
+    private mutating func enterProbing(isOfForm: Bool) {
+        clearHeld()
+        held = []
+        state = .probing(isOfForm: isOfForm)
+    }
+
+    /// A short value is read as all else is: it may be the scheme of a URL, or another name.
     private mutating func probe(
         _ octet: UInt8, _ raw: [UInt8]?, _ isOfForm: Bool, _ out: inout [UInt8]
     ) {
         guard SecretNames.isOfToken(octet), !(isOfForm && octet == 0x26) else {
-            out += written
-            clearHeld()
-            state = .word
-            return word(octet, raw, &out)
+            release(&out)
+            return advance(octet, raw, &out)
         }
-        meant.append(octet)
-        hold(octet, raw)
-        guard meant.count >= SecretNames.machineMadeOctets else { return }
+        held.append((octet, raw))
+        guard held.count >= SecretNames.machineMadeOctets else { return }
+        held = []
         put(SecretNames.placeholder, &out)
         drop(isOfForm ? .field : .token)
     }

@@ -12,13 +12,21 @@ extension TextScanner {
         case .field: guard octet == 0x26, raw == nil else { return }
         case .token:
             guard !SecretNames.isOfToken(octet) else { return }
+            isBehindDropped = true
         case .element:
             guard manner == .form, octet == 0x26, raw == nil else { return }
             tags = TagTracker()
         case .bare:
             guard TextScanner.depth(raw) <= valueDepth else { return }
-            guard octet <= 0x20 || [0x22, 0x27, 0x26, 0x3C, 0x3E, 0x5C].contains(octet) else {
+            let isOfString = isString || form.enclosing != nil
+            // A backslash, or a slash, that is written with another one belongs to the value.
+            let isEscape = isOfString && slashes % 2 == 1 && octet != 0x5C && octet != 0x2F
+            let isQuote = octet == 0x22 || octet == 0x27
+            guard isEscape || isQuote || octet <= 0x20 || [0x26, 0x3C, 0x3E].contains(octet) else {
                 return
+            }
+            if slashes > 0, isOfString || isQuote {
+                return end(octet, raw, &out)
             }
         case .quoted(let mark, let before):
             guard octet == mark, TextScanner.depth(raw) <= valueDepth,

@@ -103,7 +103,7 @@ extension TextScanner {
     private var linesGoOn: Bool { form.isMember && manner == .text }
 
     /// What follows is read again, with the backslashes that belong to it.
-    private mutating func end(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
+    mutating func end(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
         out += [UInt8](repeating: 0x5C, count: slashes)
         state = .word
         before = slashes > 0 ? 0x5C : 0
@@ -163,7 +163,7 @@ extension TextScanner {
 extension TextScanner {
     mutating func enterAuthority(_ raw: [UInt8]?) {
         state = .authority
-        authority = []
+        held = []
         authorityDepth = TextScanner.depth(raw)
         hadUserinfo = false
     }
@@ -180,15 +180,15 @@ extension TextScanner {
                 put(octet, raw, &out)
             }
             hadUserinfo = true
-            authority = []
+            held = []
             return
         }
-        guard authority.count < TextScanner.longestAuthority else {
+        guard held.count < TextScanner.longestAuthority else {
             put(SecretNames.placeholder, &out)
-            authority = []
+            held = []
             return drop(.authority)
         }
-        authority.append((octet, raw))
+        held.append((octet, raw))
     }
 
     /// A password may hold what does not end a URL; nothing that is wrapped up deeper ends it.
@@ -201,13 +201,25 @@ extension TextScanner {
         }
     }
 
-    /// No userinfo has come: what was held is read as all else is.
+    /// No userinfo has come, or no long value: what was held is read as all else is.
     mutating func release(_ out: inout [UInt8]) {
-        guard state == .authority else { return }
-        let held = authority
-        authority = []
+        guard isHolding else { return }
+        let units = held
+        held = []
         state = .word
-        for unit in held { advance(unit.octet, unit.raw, &out) }
+        for unit in units { advance(unit.octet, unit.raw, &out) }
+    }
+
+    /// Nothing is held any longer. What was may hold a URL, or a suspect, of its own, which is shorter.
+    mutating func settle(_ out: inout [UInt8]) {
+        while isHolding { release(&out) }
+    }
+
+    private var isHolding: Bool {
+        switch state {
+        case .authority, .probing: true
+        default: false
+        }
     }
 
     /// Because: a host name has 253 octets, and passwords that are longer than the rest are tokens.

@@ -27,6 +27,8 @@ extension TextScanner {
         }
     }
 
+    static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+
     static func isAlphanumeric(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

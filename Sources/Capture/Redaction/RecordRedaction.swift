@@ -20,8 +20,9 @@ package final class RecordRedaction {
 
     private func redact(_ body: inout CaptureRecord.Body, _ fields: [CaptureRecord.Field]) {
         guard !body.octets.isEmpty else { return }
-        // Whoever writes a HAR file undoes codings first.
-        var scanner = BodyScanner(BodyForm(fields: fields, isDecoded: true), redactor.names)
+        // Whoever writes a HAR file undoes codings first, and may say the type without the field.
+        let type = body.mediaType ?? CaptureRecord.first("content-type", of: fields)
+        var scanner = BodyScanner(BodyForm(mediaType: type, isCoded: false), redactor.names)
         let isWhole = body.omission == nil && Int64(body.octets.count) == body.totalOctets
         let octets = scanner.take(body.octets) + scanner.finish(isWhole: isWhole)
         body.octets = octets

@@ -130,6 +130,50 @@ import Testing
         Case("text/plain", "/login?ticket=SECRET&a=1", "/login?ticket=REDACTED&a=1"),
     ]
 
+    /// Behind names that are only suspect.
+    private static let suspects = [
+        Case(
+            "application/x-www-form-urlencoded", "code=https://bob:hunter2SECRET@git.test/x&a=1",
+            "code=https://REDACTED@git.test/x&a=1"
+        ),
+        Case(
+            "application/x-www-form-urlencoded", "key=https%3A%2F%2Fb%3ASECRET%40a.test&a=1",
+            "key=https%3A%2F%2FREDACTED%40a.test&a=1"
+        ),
+        Case("text/plain", "key: postgres://u:SECRET@db/x", "key: postgres://REDACTED@db/x"),
+        Case(
+            "text/plain", "key=postgresql+asyncpg://u:SECRET@db/x",
+            "key=REDACTED://REDACTED@db/x"
+        ),
+        Case("text/plain", "session=redis://:SECRET@h", "session=redis://REDACTED@h"),
+        Case("text/xml", "<key>https://u:SECRET@h/</key>", "<key>https://REDACTED@h/</key>"),
+        Case("text/plain", "key: token:SECRET", "key: token:REDACTED"),
+        Case("text/plain", "key: code=token=SECRET", "key: REDACTED"),
+        Case("text/plain", "key: bot123456:SECRET a", "key: bot123456:REDACTED a"),
+        Case(
+            json, #"{"m":"key=\"https://u:SECRET@a.test/x\" b"}"#,
+            #"{"m":"key=\"https://REDACTED@a.test/x\" b"}"#
+        ),
+    ]
+
+    private static let values = [
+        Case(
+            "text/plain", "password             = SECRET\nnext",
+            "password             = REDACTED\nnext"
+        ),
+        Case(
+            "text/plain", "token\t\t\t\t\t\t\t\t\t\t\t\t\t\t  : a SECRET\nnext",
+            "token\t\t\t\t\t\t\t\t\t\t\t\t\t\t  : REDACTED\nnext"
+        ),
+        Case("text/plain", #"password=ab\cdSECRET next"#, "password=REDACTED next"),
+        Case(
+            "text/plain", #"say "password=ab\\SECRET" next"#, #"say "password=REDACTED" next"#),
+        Case(
+            json, #"{"m":"password=ab\\cdSECRET\tnext \"token=a\/SECRET\" b"}"#,
+            #"{"m":"password=REDACTED\tnext \"token=REDACTED\" b"}"#
+        ),
+    ]
+
     private static let members = [
         Case(json, #"{"key":["SECRET","b"],"a":"c"}"#, #"{"key":["REDACTED","b"],"a":"c"}"#),
         Case(json, #"{"code":["SECRET"]}"#, #"{"code":["REDACTED"]}"#),
@@ -215,7 +259,7 @@ import Testing
         ),
     ]
 
-    private static let all = lines + urls + members + blocks
+    private static let all = lines + urls + suspects + values + members + blocks
 
     @Test(arguments: all)
     func `a body keeps no secret, wherever it stands`(_ one: Case) {
@@ -240,6 +284,9 @@ import Testing
         ("text/plain", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"),
         ("text/plain", "Dear users,\nit's 5 o'clock: \"now\"\n  and https://a.test, me@b.test\n"),
         ("application/x-www-form-urlencoded", "u=https%3A%2F%2Fa.test%2Fx&m=me%40b.test"),
+        ("application/x-www-form-urlencoded", "code=abc&key=a:b&s=//x&session="),
+        ("text/plain", "see https://a:%2F%2Fb"), ("text/plain", "https://a:%2F%2Fb:%2F%2Fcc"),
+        ("text/plain", "key=short code=abc: x key='abc' s: https://a.test/x"),
     ])
     func `a body without a secret stays as it is, wherever its words stand`(
         type: String, body: String
@@ -264,6 +311,23 @@ import Testing
         let redactor = Redactor(CaptureRedaction())
         #expect(
             redactor.value(of: name, value.replacing("SECRET", with: Self.secret)) == shown)
+    }
+
+    @Test func `a body is read as the file of another program says, where no field says it`() {
+        let body = "--b1\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n"
+        var record = CaptureRecord.sample("/in")
+        record.hops[0].requestFields = []
+        record.requestBody = CaptureRecord.Body(
+            Array((body + Self.secret + "\r\n--b1--\r\n").utf8))
+        record.requestBody.mediaType = "multipart/form-data; boundary=b1"
+        record.responseBody = CaptureRecord.Body(Array("token=a \(Self.secret)&b=2".utf8))
+        record.responseBody.mediaType = "application/x-www-form-urlencoded"
+        let shown = RecordRedaction().shown(record)
+        #expect(
+            String(decoding: shown.requestBody.octets, as: UTF8.self)
+                == body + "REDACTED\r\n--b1--\r\n")
+        #expect(
+            String(decoding: shown.responseBody.octets, as: UTF8.self) == "token=REDACTED&b=2")
     }
 
     @Test func `the token of a bot in a path is one`() {
