@@ -25,11 +25,12 @@ struct KeyArmour {
     /// Dashes in a row.
     private var dashes = 0
 
+    /// Whether an octet other than a dash can mean something.
+    var isBusy: Bool { matched > 0 || state != .outside }
+
     mutating func take(_ octet: UInt8) -> Event {
         switch state {
         case .outside:
-            // Nearly all octets are none of a mark.
-            guard octet == 0x2D || matched > 0 else { return .nothing }
             if follows(KeyArmour.beginning, octet) {
                 state = .label
                 label = []

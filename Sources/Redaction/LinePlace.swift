@@ -25,6 +25,10 @@ struct LinePlace: Sendable {
     ///   - isString: the text is the content of a string, in which `\n` ends a line.
     mutating func take(_ octet: UInt8, slashes: Int, isString: Bool) {
         defer { last = octet }
+        guard octet <= 0x27 || octet == 0x6E || octet == 0x72 else {
+            column += 1
+            return
+        }
         switch octet {
         case 0x0A, 0x0D: return begin()
         case 0x6E, 0x72: if isString, slashes % 2 == 1 { return begin() }

@@ -178,7 +178,8 @@ package struct TextScanner {
             slashes = octet == 0x5C ? slashes + 1 : 0
         }
         if manner != .light, follows(tags.take(octet, names), octet, raw, &out) { return }
-        if follows(armour.take(octet), octet, raw, &out) { return }
+        // Nearly all octets are none of a mark.
+        if octet == 0x2D || armour.isBusy, follows(armour.take(octet), octet, raw, &out) { return }
         advance(octet, raw, &out)
     }
 

@@ -5,8 +5,9 @@ internal import HTTPDNSRedaction
 /// By default, by name: credentials in header fields (`Authorization`, `Proxy-Authorization`, the
 /// values of cookies, everything called a token, secret, key, signature …), in queries and
 /// fragments of URLs, in form fields, in members of JSON at any depth, in parts of
-/// `multipart/form-data`, and in text that looks like one of these; the userinfo of URLs; the
-/// signatures of HTTP-DNS services; and, by their form, JSON web tokens and what follows `Bearer`.
+/// `multipart/form-data`, and in text that looks like one of these, a header field among them; the
+/// userinfo of URLs; the signatures of HTTP-DNS services; and, by their form, JSON web tokens, private
+/// keys and what follows `Bearer`.
 /// Names are compared without case, `-`, `_` and dots. docs/capture.md has the lists.
 ///
 /// Binary bodies are kept as they are; who captures an application that logs in by such has to set
