@@ -134,9 +134,9 @@ struct AdviceBook {
         if proven.isEmpty, let beside = judging.proversBeside.first {
             return Advice(
                 .helps,
-                "HTTPDNS may help: \(beside.source.label) gives \(beside.addresses.listed), which proves "
-                    + "the name, and what programs here ask does not. Name a source that proves itself "
-                    + "with --trusted.")
+                "HTTPDNS may help: \(beside.source.label) gives \(beside.addresses.listed), which "
+                    + "proves the name, and what programs here ask does not. Name a source that "
+                    + "proves itself with --trusted.")
         }
         guard !proven.isEmpty, !judging.isProvenByNetwork else {
             return Advice(

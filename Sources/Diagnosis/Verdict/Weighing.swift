@@ -173,11 +173,11 @@ struct Weighing {
 }
 
 extension Evidence {
-    /// Whether an answer is what programs of this machine get: the system's, or a name server's on its own
-    /// port, by UDP, and by TCP where UDP brought nothing.
+    /// Whether an answer is what programs of this machine get: the system's, or a name server's on
+    /// its own port, by UDP, and by TCP where UDP brought nothing.
     ///
-    /// Another port, TCP beside UDP and a resolver of the user's own may all tell the truth while every
-    /// program here is led astray. Such a resolver is what programs here use where nobody else is judged.
+    /// Another port, TCP beside UDP and a resolver of the user's own may all tell the truth while
+    /// every program here is led astray. Such a resolver counts where nobody else is judged.
     func isUsed(_ answer: AnswerEvidence) -> Bool {
         let source = answer.source
         switch source.standing {
