@@ -11,8 +11,10 @@ extension Command {
     package static let diagnose = Command(
         "diagnose", summary: "is this name hijacked here, by whom, and would HTTPDNS help",
         usage: "NAME[:PORT]", options: DiagnoseRequest.rules, details: details
-    ) { (arguments, console) throws(CommandFault) in
-        let request = try await DiagnoseRequest(arguments, console)
+    ) { (arguments, whole) throws(CommandFault) in
+        let request = try await DiagnoseRequest(arguments, whole)
+        let isPageOutput = request.htmlFile == "-"
+        let console = isPageOutput ? whole.aside : whole
         let isVerbose = arguments.has(.verbose)
         let diagnosis: Diagnosis
         do throws(TrustSetupError) {
@@ -23,8 +25,12 @@ extension Command {
         } catch { throw .usage("\(error)") }
         if let file = request.htmlFile {
             let page = DiagnosePage(diagnosis, showsRaw: arguments.has(.raw))
-            try page.write(to: file)
-            if !arguments.has(.json) { console.note("\(file): a page to show to people") }
+            if isPageOutput {
+                whole.output.write(page.html)
+            } else {
+                try page.write(to: file)
+                if !arguments.has(.json) { console.note("\(file): a page to show to people") }
+            }
         }
         if arguments.has(.json) {
             console.print(json: DiagnoseJSON(showsRaw: arguments.has(.raw)).value(diagnosis))

@@ -46,7 +46,8 @@ extension OptionRule {
         "other-name", value: "NAME", "the server name to try when the real one fails")
     static let connectOnly = OptionRule(
         "connect-only", "send no HTTP request: addresses and handshakes alone")
-    static let html = OptionRule("html", value: "FILE", "write a page to show to people")
+    static let html = OptionRule(
+        "html", value: "FILE", "write a page to show to people; - is standard output")
     static let raw = OptionRule("raw", "keep messages and certificates as they came")
     static let dialPrivate = OptionRule(
         "dial-private", "connect to private addresses, too, that no trusted resolver gives")
@@ -96,7 +97,8 @@ struct DiagnoseRequest {
         }
         options.trust = try arguments.trustPolicy(configuration.trust, console)
         // Before anybody is asked, a resolver's own address included.
-        if let htmlFile { try DiagnosePage.checkWritable(htmlFile) }
+        if htmlFile == "-" { try SideDocument.refuseJSON(.html, arguments) }
+        if let htmlFile, htmlFile != "-" { try DiagnosePage.checkWritable(htmlFile) }
         // One deadline for both: what finding resolvers takes, the run has no more.
         options.deadline = SystemMonotonicClock().now().adding(
             milliseconds: options.patience.wholeMilliseconds)

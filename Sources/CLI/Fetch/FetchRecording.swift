@@ -1,5 +1,4 @@
 internal import HTTPDNS
-internal import HTTPDNSJSON
 internal import HTTPDNSRules
 
 // What rules record
@@ -31,19 +30,10 @@ extension FetchRun {
 }
 
 extension FetchRounds {
-    /// Returns when what was recorded is kept. What was lost is of no one round: with `--json` an
-    /// object of its own.
+    /// Returns when what was recorded is kept.
     func finishRecording(_ tally: inout FetchTally) async {
         guard let trouble = await FetchTrouble(closing: run.plan.rules) else { return }
         tally.add(trouble)
-        guard run.plan.isJSON else { return }
-        let fault = CommandFault(trouble.message, code: trouble.code, label: trouble.label)
-        let json = FetchRendering.json(fault, url: run.plan.url.description)
-        guard var object = json.object else { return }
-        object["error"] = [
-            "code": .string(trouble.label), "message": .string(trouble.message),
-        ]
-        object["round"] = .null
-        run.console.print(json: .object(object))
+        tell(trouble)
     }
 }

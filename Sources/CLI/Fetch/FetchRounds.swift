@@ -56,8 +56,8 @@ struct FetchRounds {
         return max(unkept.code, tally.code)
     }
 
-    /// What could not be written is of no one round: with `--json` an object of its own.
-    private func tell(_ unkept: FetchTrouble) {
+    /// What could not be kept is of no one round: with `--json` an object of its own.
+    func tell(_ unkept: FetchTrouble) {
         guard plan.isJSON else { return }
         let fault = CommandFault(unkept.message, code: unkept.code, label: unkept.label)
         let json = FetchRendering.json(fault, url: plan.url.description)

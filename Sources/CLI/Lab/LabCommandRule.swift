@@ -4,7 +4,8 @@ extension OptionRule {
     static let only = OptionRule(
         "only", value: "GLOB", isRepeatable: true,
         "scenarios whose name or group fits: 'wildcard-*', pins")
-    static let junit = OptionRule("junit", value: "FILE", "the results for a build server, as XML")
+    static let junit = OptionRule(
+        "junit", value: "FILE", "the results for a build server, as XML; - is standard output")
     static let own = OptionRule("self", "grade this library instead of a command")
     static let proxy = OptionRule(
         "proxy", "tell the command of a proxy (https_proxy) that leads every name to the laboratory"

@@ -12,17 +12,17 @@ struct LabRunning {
     private let timeoutMilliseconds: Int64
     private let arguments: ParsedArguments
     private let console: Console
+    private let junit: SideDocument?
 
     init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
         self.arguments = arguments
-        self.console = console
         try LabVerb.run.refuseOthers(arguments)
         scenarios = try LabChoice.scenarios(arguments)
         words = Array(arguments.words.dropFirst())
         isSelf = arguments.has(.own)
-        guard arguments.value(.junit) != "" else {
-            throw .usage("--junit needs the name of a file")
-        }
+        var console = console
+        junit = try SideDocument(.junit, arguments, &console)
+        self.console = console
         parallel = try arguments.number(.atATime, in: 1...32) ?? 4
         let timeout = try arguments.duration(.eachTimeout) ?? .seconds(10)
         timeoutMilliseconds = max(1, Int64(timeout / .milliseconds(1)))
@@ -104,14 +104,12 @@ struct LabRunning {
     }
 
     private func show(_ results: [LabResult]) throws(CommandFault) {
-        if let file = arguments.value(.junit) {
+        if let junit {
             let suite = isSelf ? "httpdns lab run --self" : words.joined(separator: " ")
-            // Written through: a pipe or a device stays what it is.
             let left = scenarios.filter { scenario in
                 !results.contains { $0.scenario.name == scenario.name }
             }
-            try WrittenFile(file).write(
-                Array(JUnitText.text(results, unplayed: left, suite: suite).utf8))
+            try junit.write(JUnitText.text(results, unplayed: left, suite: suite))
         }
         console.tellOfCut(results.count, of: scenarios.count)
         guard !arguments.has(.json) else { return }

@@ -1,9 +1,11 @@
 /// What `-` means where a file is named, for all commands alike:
 ///
-/// - a file that is read once: standard input, which one option or word can have;
+/// - a file of what a command works on: standard input, which one option or word can have;
 /// - a file that is written once: standard output;
-/// - a file that is kept, looked into or changed, and a directory: nothing. It is refused; `./-` is a
-///   file of that name.
+/// - a file that is kept or changed, and a directory: nothing;
+/// - a file that says how to work (certificates, lists, settings): nothing, either.
+///
+/// What means nothing is refused; `./-` is a file of that name.
 enum DashRule {
     /// - Throws: ``CommandFault``: the option at fault.
     static func check(
@@ -19,10 +21,14 @@ enum DashRule {
             guard count > 0 else { continue }
             if inputs.contains(rule.name) {
                 readers += Array(repeating: "--\(rule.name) -", count: count)
-            } else if isFile(rule), !outputs.contains(rule.name) {
+            } else if kept.contains(rule.name) {
                 throw .usage(
                     "--\(rule.name) -: this is kept as a file, and - is none; ./- is one of that name"
                 )
+            } else if isFile(rule), !outputs.contains(rule.name) {
+                throw .usage(
+                    "--\(rule.name) - : this is not read from standard input; ./- is a file of that "
+                        + "name")
             }
         }
         guard readers.count < 2 else {
@@ -37,12 +43,16 @@ enum DashRule {
 
     private static let inputs = Set(
         [OptionRule.chain, .policy, .next, .rules, .file].map(\.name))
-    private static let outputs: Set = [OptionRule.output.name]
+    private static let outputs = Set([OptionRule.output, .html, .junit].map(\.name))
+    private static let kept = Set(
+        [OptionRule.captureFile, .cookieJar, .cache, .directory].map(\.name))
 
     /// For help.
     static let words = """
-        Where a file is read once, - is standard input; where one is written, - is standard output. Files
-        that are kept (--capture, --cookie-jar, --cache, --config, --token-file and the like) have to be
-        files; ./- is one of that name.
+        Where a file holds what the command works on (--chain, --policy, --next, --rules, --file, the
+        FILE of capture and rules), - is standard input; where one is written (--output, --html,
+        --junit), - is standard output. Files that are kept or changed (--capture, --cookie-jar,
+        --cache), and those that say how to work (--config, --token-file, --hosts, --cacert, --cert,
+        --key, --crl, --ct-logs), have to be files; ./- is one of that name.
         """
 }

@@ -303,4 +303,16 @@ import Testing
         let read = try await run("python3", ["-c", script, file])
         #expect(read.outputText == "4 1 2\n['expired']\n", "\(read.errorText)")
     }
+
+    @Test func `XML on standard output has it for itself`() async throws {
+        let words = ["run", "--self", "--only", "baseline", "--junit", "-"]
+        let result = try await lab(words)
+        #expect(result.status == 0, "\(result.errorText)")
+        #expect(result.outputText.hasPrefix("<?xml"))
+        #expect(result.outputText.hasSuffix("</testsuites>\n"))
+        #expect(result.errorText.hasSuffix("1 passed, 0 missed\n"))
+        let both = try await lab(words + ["--json"])
+        #expect(both.status == 2)
+        #expect(both.errorText.contains("--junit - and --json"))
+    }
 }

@@ -132,6 +132,10 @@ import Testing
         (["diagnose", "a.test", "--probe-status", "200"], "means nothing without --probe"),
         (["diagnose", "a.test", "--probe-body", "ok"], "means nothing without --probe"),
         (["diagnose", "a.test", "--trusted", "none", "--html", "/proc/nowhere/x.html"], "--html"),
+        (
+            ["diagnose", "a.test", "--trusted", "none", "--html", "-", "--json"],
+            "--html - and --json"
+        ),
     ])
     func `what cannot work is told before anybody is asked`(
         words: [String], part: String
@@ -175,6 +179,14 @@ import Testing
         #expect(!page.contains("\u{1B}"))
         #expect(!page.contains("<script"))
         #expect(page.contains("&lt;script&gt;"))
+    }
+
+    @Test func `a page on standard output has it for itself`() async throws {
+        let result = try await diagnose(try liar(), "--html", "-")
+        #expect(result.status == 1)
+        #expect(result.outputText.hasPrefix("<!doctype html>"))
+        #expect(result.outputText.hasSuffix("</html>\n"))
+        #expect(result.errorText.contains("\(DiagnosisLab.host): "))
     }
 
     @Test func `the page needs nothing from elsewhere`() async throws {

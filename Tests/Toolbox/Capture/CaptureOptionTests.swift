@@ -50,6 +50,9 @@ import Testing
         (["fetch", "http://a.test/", "--cookie-jar", "-"], "--cookie-jar"),
         (["fetch", "http://a.test/", "--cache", "-"], "--cache"),
         (["fetch", "http://a.test/", "--config", "-"], "--config"),
+        (["fetch", "http://a.test/", "--cacert", "-"], "--cacert - : this is not read from"),
+        (["fetch", "http://a.test/", "--cert", "-"], "--cert - : this is not read from"),
+        (["fetch", "http://a.test/", "--crl", "-"], "--crl - : this is not read from"),
         (["fetch", "http://a.test/", "--rules", "-", "-d", "@-"], "read once"),
         (["proxy", "--token-file", "-"], "--token-file"),
     ])

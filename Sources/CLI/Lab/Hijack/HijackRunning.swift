@@ -10,10 +10,10 @@ struct HijackRunning {
     private let timeoutMilliseconds: Int64
     private let arguments: ParsedArguments
     private let console: Console
+    private let junit: SideDocument?
 
     init(_ arguments: ParsedArguments, _ console: Console) throws(CommandFault) {
         self.arguments = arguments
-        self.console = console
         try HijackVerb.run.refuseOthers(arguments)
         scenarios = try HijackVerbs.scenarios(arguments)
         words = Array(arguments.words.dropFirst(2))
@@ -22,9 +22,9 @@ struct HijackRunning {
                 "a command is missing behind --: lab hijack run -- COMMAND…, or without -- for this "
                     + "library")
         }
-        guard arguments.value(.junit) != "" else {
-            throw .usage("--junit needs the name of a file")
-        }
+        var console = console
+        junit = try SideDocument(.junit, arguments, &console)
+        self.console = console
         guard !arguments.has(.own) || words.isEmpty else {
             throw .usage("--self and a command: grade one at a time")
         }
@@ -99,14 +99,13 @@ struct HijackRunning {
     }
 
     private func show(_ results: [HijackResult]) throws(CommandFault) {
-        if let file = arguments.value(.junit) {
+        if let junit {
             let suite =
                 words.isEmpty ? "httpdns lab hijack run" : words.joined(separator: " ")
             let left = scenarios.filter { scenario in
                 !results.contains { $0.scenario.name == scenario.name }
             }
-            try WrittenFile(file).write(
-                Array(HijackRendering.junit(results, unplayed: left, suite: suite).utf8))
+            try junit.write(HijackRendering.junit(results, unplayed: left, suite: suite))
         }
         console.tellOfCut(results.count, of: scenarios.count)
         guard !arguments.has(.json) else { return }
