@@ -15,6 +15,14 @@ struct LinePlace: Sendable {
     /// Those before the last word that has begun.
     private(set) var wordColumn = 0
     private(set) var quote: Quote?
+    /// Octets before the last quotation mark that has opened something, and before its backslashes.
+    private(set) var quoteColumn = 0
+    /// That mark stands where a member of `{…}` begins.
+    private(set) var isQuoteInFlow = false
+    /// Braces that are open.
+    private var braces = 0
+    /// The last octet that is no blank.
+    private var mark: UInt8 = 0
     private var last: UInt8 = 0x0A
 
     /// - Parameter isEndOfLine: the first letter of it is that of an escape, which ends a line.
@@ -35,12 +43,17 @@ struct LinePlace: Sendable {
         case 0x22, 0x27:
             if let open = quote {
                 if open.isClosed(by: octet, slashes: slashes) { quote = nil }
-            } else if !LinePlace.isApostrophe(behind: last) {
+            } else if !isBehindLetter {
                 quote = Quote(mark: octet, slashes: slashes)
+                quoteColumn = column - slashes
+                isQuoteInFlow = braces > 0 && (mark == 0x7B || mark == 0x2C)
             }
+        case 0x7B: braces += 1
+        case 0x7D: braces = max(braces - 1, 0)
         default: break
         }
         column += 1
+        if octet > 0x20, octet != 0x5C { mark = octet }
     }
 
     private mutating func begin() {
@@ -49,7 +62,7 @@ struct LinePlace: Sendable {
     }
 
     /// Behind a letter a mark opens nothing.
-    private static func isApostrophe(behind last: UInt8) -> Bool {
+    var isBehindLetter: Bool {
         switch last {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...0xFF: true
         default: false
@@ -63,8 +76,10 @@ struct ValueForm: Sendable {
     var isMember = false
     /// Its name is that of a field which is all credentials.
     var isOfCredentials = false
-    /// `"name": …`
+    /// `"name": …`; a quotation mark behind it then begins the value, and ends it.
     var isNameQuoted = false
+    /// The same between braces, where a comma ends the value, and no line does.
+    var isInFlow = false
     var isBehindBlank = false
     /// Behind `=>` or `:=`.
     var isBehindArrow = false
@@ -78,7 +93,5 @@ struct ValueForm: Sendable {
     var isBehindNothing: Bool { !isBehindBlank && !isBehindArrow }
 
     /// `Name: a value of several words`, which goes on to the end of the line.
-    var isLine: Bool {
-        !isNameQuoted && (isOfCredentials || ((isMember || isBehindArrow) && isBehindBlank))
-    }
+    var isLine: Bool { isOfCredentials || ((isMember || isBehindArrow) && isBehindBlank) }
 }

@@ -42,6 +42,8 @@ package struct TextScanner {
         case token
         /// To the end of the line.
         case line
+        /// To the comma or the brace behind a member of what is written `{"name": …}`.
+        case flow
         /// A private key, to the mark behind it.
         case key
         /// A userinfo that is too long to be held.
@@ -83,11 +85,12 @@ package struct TextScanner {
     var depth = 0
     /// The backslashes before the string that is open in what is dropped.
     var stringSlashes: Int?
+    var stringMark: UInt8 = 0x22
     var stringDepth = 0
     private var gap = 0
     var before: UInt8 = 0
     var isLong = false
-    private var armour = KeyArmour()
+    var armour = KeyArmour()
     var place = LinePlace()
     /// How the value before which the text stands is written.
     var form = ValueForm()
@@ -95,7 +98,7 @@ package struct TextScanner {
     private var urlMark = 0
     /// What is left out, and ends at a colon, may have been the scheme of a URL.
     var isBehindDropped = false
-    /// What is held behind `://`, or of the value of a suspect, as it is meant and as it was written.
+    /// What is held behind `://`, or of a suspect's value, as it is meant and as it was written.
     var held: [(octet: UInt8, raw: [UInt8]?)] = []
     var authorityDepth = 0
     var hadUserinfo = false
@@ -206,7 +209,8 @@ package struct TextScanner {
             before = octet
             state = .word
         case (.begins, .dropping(.bare)), (.begins, .dropping(.line)),
-            (.begins, .dropping(.token)), (.begins, .dropping(.authority)),
+            (.begins, .dropping(.flow)), (.begins, .dropping(.token)),
+            (.begins, .dropping(.authority)),
             (.begins, .indenting(isValueWritten: true)):
             drop(.key)
         case (.begins, .dropping), (.ends, _): return false
@@ -235,8 +239,8 @@ package struct TextScanner {
             return true
         case (.closes, _), (.opens(.clear), _), (.opens, .dropping(.field)),
             (.opens, .dropping(.quoted)), (.opens, .dropping(.nested)),
-            (.opens, .dropping(.element)), (.opens, .dropping(.line)), (.opens, .dropping(.key)),
-            (.opens, .indenting(isValueWritten: true)):
+            (.opens, .dropping(.element)), (.opens, .dropping(.line)), (.opens, .dropping(.flow)),
+            (.opens, .dropping(.key)), (.opens, .indenting(isValueWritten: true)):
             return false
         case (.opens, .authority), (.opens, .probing):
             settle(&out)
@@ -401,7 +405,7 @@ extension TextScanner {
             return begin(.before(verdict, isOfForm: isOfForm), raw, form)
         case 0x22, 0x27, 0x5C, 0x20, 0x09:
             guard gap <= TextScanner.longestGap else { break }
-            if octet == 0x22 || octet == 0x27 { form.isNameQuoted = true }
+            if octet == 0x22 || octet == 0x27 { endQuotedName(octet) }
             put(octet, raw, &out)
             before = octet
             return
@@ -424,7 +428,8 @@ extension TextScanner {
             if isOfEscape(octet, raw, verdict, &out) { return }
             if verdict == .secret, isOfLine(octet, raw, isDeeper, &out) { return }
             switch octet {
-            case 0x20, 0x09:
+            case 0x20, 0x09,
+                0x0A where form.isInFlow, 0x0D where form.isInFlow:
                 put(octet, raw, &out)
                 form.isBehindBlank = true
                 return
@@ -456,7 +461,8 @@ extension TextScanner {
             return probe(octet, raw, isOfForm, &out)
         }
         put(SecretNames.placeholder, &out)
-        let drop: Drop = isOfForm ? .field : form.isLine ? .line : .bare
+        let drop: Drop = isOfForm ? .field : form.isInFlow ? .flow : form.isLine ? .line : .bare
+        if drop == .flow { depth = 0 }
         self.drop(drop)
         leaveOut(octet, raw, drop, &out)
     }

@@ -38,6 +38,7 @@ extension TextScanner {
             state = .word
             return
         case .line: return leaveOutLine(octet, raw, &out)
+        case .flow: guard endsFlow(octet, raw) else { return }
         case .key: return
         case .authority: guard endsAuthority(octet, raw) else { return }
         }
@@ -45,10 +46,24 @@ extension TextScanner {
         word(octet, raw, &out)
     }
 
+    /// Commas and braces in strings do not count, and none that are within brackets do.
+    private mutating func endsFlow(_ octet: UInt8, _ raw: [UInt8]?) -> Bool {
+        if manner == .form, octet == 0x26, raw == nil { return true }
+        guard TextScanner.depth(raw) <= valueDepth, place.quote == nil else { return false }
+        switch octet {
+        case 0x2C: return depth == 0
+        case 0x7D where depth == 0: return true
+        case 0x7B, 0x5B: depth += 1
+        case 0x7D, 0x5D: depth = max(depth - 1, 0)
+        default: break
+        }
+        return false
+    }
+
     /// Brackets in strings do not count; a string ends behind as many backslashes as it began.
     private mutating func closesNested(_ octet: UInt8, _ raw: [UInt8]?) -> Bool {
         if let before = stringSlashes {
-            if octet == 0x22, TextScanner.depth(raw) == stringDepth,
+            if octet == stringMark, TextScanner.depth(raw) == stringDepth,
                 slashes % (2 * (before + 1)) == before
             {
                 stringSlashes = nil
@@ -56,8 +71,10 @@ extension TextScanner {
             return false
         }
         switch octet {
-        case 0x22:
+        case 0x22,
+            0x27 where !place.isBehindLetter:
             stringSlashes = slashes
+            stringMark = octet
             stringDepth = TextScanner.depth(raw)
         case 0x7B, 0x5B: depth += 1
         case 0x7D, 0x5D: depth -= 1

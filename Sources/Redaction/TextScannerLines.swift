@@ -16,7 +16,8 @@ extension TextScanner {
             clearHeld()
             put(octet, raw, &out)
             before = 0x0A
-            let goesOn = verdict == .secret && isString && !form.isNameQuoted
+            guard !form.isInFlow else { return true }
+            let goesOn = verdict == .secret && isString
             state = goesOn && linesGoOn ? .indenting(isValueWritten: false) : .word
             return true
         case 0x74 where isEscape:
@@ -40,12 +41,10 @@ extension TextScanner {
     mutating func isOfLine(
         _ octet: UInt8, _ raw: [UInt8]?, _ isDeeper: Bool, _ out: inout [UInt8]
     ) -> Bool {
-        guard !isDeeper, !form.isNameQuoted, form.isMember || form.isOfCredentials else {
-            return false
-        }
+        guard !isDeeper, form.isMember || form.isOfCredentials else { return false }
         switch octet {
         case 0x0A, 0x0D:
-            guard linesGoOn else { return false }
+            guard linesGoOn, !form.isInFlow else { return false }
             put(octet, raw, &out)
             state = .indenting(isValueWritten: false)
             return true
@@ -62,15 +61,28 @@ extension TextScanner {
                 word(octet, raw, &out)
                 return true
             }
-            guard form.isOfCredentials else { return false }
+            guard form.isOfCredentials, !form.isNameQuoted else { return false }
+        case 0x5B where form.isNameQuoted, 0x7B where form.isNameQuoted: return false
+        case 0x2C where form.isInFlow, 0x7D where form.isInFlow: return false
         // A value may begin so, where nothing but a value can stand.
         case 0x26, 0x2C, 0x3B, 0x3E: guard form.isLine else { return false }
         default: guard form.isOfCredentials else { return false }
         }
         put(SecretNames.placeholder, &out)
-        drop(.line)
-        leaveOutLine(octet, raw, &out)
+        let drop: Drop = form.isInFlow ? .flow : .line
+        if form.isInFlow { depth = 0 }
+        self.drop(drop)
+        leaveOut(octet, raw, drop, &out)
         return true
+    }
+
+    /// A quotation mark behind a name: what it closes is not what the value stands in.
+    mutating func endQuotedName(_ octet: UInt8) {
+        form.isNameQuoted = true
+        guard form.enclosing?.isClosed(by: octet, slashes: slashes) == true else { return }
+        form.enclosing = nil
+        form.column = min(form.column, place.quoteColumn)
+        form.isInFlow = place.isQuoteInFlow
     }
 
     mutating func leaveOutLine(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
@@ -153,9 +165,24 @@ extension TextScanner {
     /// Whether what stands outside of strings is left out, quotation marks and all.
     package var isInLine: Bool {
         switch state {
-        case .dropping(.line), .dropping(.key), .indenting(isValueWritten: true): true
+        case .dropping(.line), .dropping(.flow), .dropping(.key), .dropping(.nested),
+            .dropping(.quoted), .indenting(isValueWritten: true):
+            true
         default: false
         }
+    }
+
+    /// Whether brackets are those of what is left out.
+    package var isInNested: Bool { state == .dropping(.nested) }
+
+    /// Whether a private key has begun, and not ended.
+    package var isInKey: Bool { state == .dropping(.key) }
+
+    /// The content of the string of JSON behind another one, in which a private key has begun.
+    package init(behind string: TextScanner) {
+        self.init(string.manner, string.names, isString: true)
+        armour = string.armour
+        state = .dropping(.key)
     }
 }
 

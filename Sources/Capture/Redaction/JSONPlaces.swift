@@ -40,6 +40,9 @@ struct JSONPlaces {
     }
     private var deepest = SecretNames.Verdict.clear
 
+    /// Strings are no names here, but one behind another.
+    var isInArray: Bool { deeper > 0 || open.last?.isObject != true }
+
     /// An octet outside of strings.
     ///
     /// - Parameter verdict: of the name before a bracket that opens.

@@ -14,6 +14,8 @@ struct JSONScanner {
         /// Behind the colon of a name that is not clear.
         case beforeValue(SecretNames.Verdict)
         case droppingString
+        /// In what may be `true`, `false` or `null`.
+        case word
         case droppingScalar
         case droppingNested
     }
@@ -31,6 +33,14 @@ struct JSONScanner {
     private var escape: [UInt8] = []
     private var depth = 0
     private var isInString = false
+    /// What ends the string: in JSON5 an apostrophe, where one began it.
+    private var mark: UInt8 = 0x22
+    /// The last octet outside of strings that is no blank.
+    private var last: UInt8 = 0x2C
+    /// What may be `true`, `false` or `null`, of what it has come.
+    private var scalar: [UInt8] = []
+    /// A private key began in the last string of the array, and did not end.
+    private var keyGoesOn = false
 
     init(_ names: SecretNames) {
         self.names = names
@@ -45,17 +55,38 @@ struct JSONScanner {
         case .behindString: behindString(octet, &out)
         case .beforeValue(let verdict): beforeValue(octet, verdict, &out)
         case .droppingString: leaveOut(octet, &out)
+        case .word: word(octet, &out)
         case .droppingScalar:
-            guard [0x2C, 0x7D, 0x5D].contains(octet) || octet <= 0x20 else { return }
+            // A value of several words is none of JSON, and left out whole.
+            guard JSONScanner.endsScalar(octet), octet != 0x20, octet != 0x09 else { return }
             state = .outside
             outside(octet, &out)
         case .droppingNested: nested(octet)
         }
     }
 
+    private static func endsScalar(_ octet: UInt8) -> Bool {
+        octet <= 0x20 || [0x2C, 0x7D, 0x5D].contains(octet)
+    }
+
+    /// `true`, `false`, `null`: no secret has so little to say.
+    private mutating func word(_ octet: UInt8, _ out: inout [UInt8]) {
+        if JSONScanner.endsScalar(octet), JSONScanner.words.contains(scalar) {
+            out += scalar
+            state = .outside
+            return outside(octet, &out)
+        }
+        scalar.append(octet)
+        guard !JSONScanner.words.contains(where: { $0.starts(with: scalar) }) else { return }
+        putQuoted(&out)
+        state = .droppingScalar
+        take(octet, &out)
+    }
+
     private mutating func leaveOut(_ octet: UInt8, _ out: inout [UInt8]) {
-        guard isEscaped || octet != 0x22 else {
+        guard isEscaped || octet != mark else {
             out.append(octet)
+            last = octet
             state = .outside
             // What a suspect is called by may be long.
             if isSuspected, name.count <= JSONScanner.longestName { places.value(name, names) }
@@ -71,14 +102,18 @@ struct JSONScanner {
         case .string where isSuspected:
             out.append(contentsOf: CaptureRedaction.placeholder.utf8)
         case .string: inner.finish(&out)
+        case .word: putQuoted(&out)
         case .droppingString, .droppingScalar, .droppingNested: break
         }
     }
 
     private mutating func outside(_ octet: UInt8, _ out: inout [UInt8]) {
-        guard octet == 0x22, !outer.isInLine else {
-            places.take(octet)
-            return outer.take(octet, &out)
+        guard begins(octet) || opensSecret(octet), !outer.isInLine else {
+            if octet > 0x20 { last = octet }
+            let wasInNested = outer.isInNested
+            outer.take(octet, &out)
+            if !wasInNested || !outer.isInNested { place(octet) }
+            return
         }
         // A name without quotation marks, as in what only looks like JSON: `{token: "…"}`.
         let verdict = outer.awaited
@@ -87,24 +122,46 @@ struct JSONScanner {
             outer = TextScanner(.text, names)
             return beforeValue(octet, verdict, &out)
         }
-        out.append(octet)
-        begin(isSuspected: places.beginString() != .clear)
+        begin(octet, isSuspected: places.beginString() != .clear, &out)
     }
 
-    private mutating func begin(isSuspected: Bool = false) {
-        inner = TextScanner(.text, names, isString: true)
+    /// A string: in JSON5 also behind an apostrophe, where a name or a value may stand.
+    private func begins(_ octet: UInt8) -> Bool {
+        octet == 0x22 || (octet == 0x27 && [0x7B, 0x5B, 0x2C, 0x3A].contains(last))
+    }
+
+    /// A bracket behind a name without quotation marks.
+    private func opensSecret(_ octet: UInt8) -> Bool {
+        (octet == 0x7B || octet == 0x5B) && outer.awaited == .secret
+    }
+
+    private mutating func place(_ octet: UInt8) {
+        places.take(octet)
+        if [0x7B, 0x5B, 0x7D, 0x5D].contains(octet) { keyGoesOn = false }
+    }
+
+    private mutating func begin(_ octet: UInt8, isSuspected: Bool, _ out: inout [UInt8]) {
+        out.append(octet)
+        mark = octet
+        if keyGoesOn {
+            inner = TextScanner(behind: inner)
+            out.append(contentsOf: CaptureRedaction.placeholder.utf8)
+        } else {
+            inner = TextScanner(.text, names, isString: true)
+        }
         outer = TextScanner(.text, names)
         name = []
         escape = []
         isEscaped = false
-        self.isSuspected = isSuspected
+        self.isSuspected = isSuspected && !keyGoesOn
         state = .string
     }
 
     private mutating func string(_ octet: UInt8, _ out: inout [UInt8]) {
-        if octet == 0x22, !isEscaped {
-            if isSuspected { tellSuspect(&out) } else { inner.finishWhole(&out) }
+        if octet == mark, !isEscaped {
+            endString(&out)
             out.append(octet)
+            last = octet
             state = .behindString
             return
         }
@@ -122,9 +179,10 @@ struct JSONScanner {
         }
     }
 
-    /// A suspect's value that was short.
-    private mutating func tellSuspect(_ out: inout [UInt8]) {
-        for octet in name { inner.take(octet, &out) }
+    private mutating func endString(_ out: inout [UInt8]) {
+        // A suspect's value that was short.
+        if isSuspected { for octet in name { inner.take(octet, &out) } }
+        keyGoesOn = inner.isInKey && places.isInArray
         inner.finishWhole(&out)
     }
 
@@ -149,12 +207,15 @@ struct JSONScanner {
         case 0x20, 0x09, 0x0A, 0x0D: out.append(octet)
         case 0x3A:
             out.append(octet)
+            last = octet
+            keyGoesOn = false
             let isName = name.count <= JSONScanner.longestName
             let verdict = places.name(
                 isName ? name : [], isName ? names.verdict(name) : .clear)
             state = verdict == .clear ? .outside : .beforeValue(verdict)
         case 0x2C where places.following(name) != .clear:
             out.append(octet)
+            last = octet
             places.take(octet)
             state = .beforeValue(.secret)
         default:
@@ -169,11 +230,11 @@ struct JSONScanner {
     ) {
         switch octet {
         case 0x20, 0x09, 0x0A, 0x0D: out.append(octet)
-        case 0x22 where verdict == .suspect:
+        case 0x22 where verdict == .suspect, 0x27 where verdict == .suspect:
+            begin(octet, isSuspected: true, &out)
+        case 0x22, 0x27:
             out.append(octet)
-            begin(isSuspected: true)
-        case 0x22:
-            out.append(octet)
+            mark = octet
             out.append(contentsOf: CaptureRedaction.placeholder.utf8)
             isEscaped = false
             isSuspected = false
@@ -181,6 +242,7 @@ struct JSONScanner {
         case 0x7B, 0x5B:
             guard verdict == .secret else {
                 state = .outside
+                last = octet
                 places.take(octet, verdict)
                 return outer.take(octet, &out)
             }
@@ -188,11 +250,15 @@ struct JSONScanner {
             depth = 1
             isInString = false
             isEscaped = false
+            last = octet
             state = .droppingNested
-        // `true`, `false`, `null`: no secret has so little to say.
-        case 0x74, 0x66, 0x6E, 0x2C, 0x7D, 0x5D:
+        case 0x2C, 0x7D, 0x5D:
             state = .outside
             outside(octet, &out)
+        case 0x74 where verdict == .secret, 0x66 where verdict == .secret,
+            0x6E where verdict == .secret:
+            scalar = [octet]
+            state = .word
         default:
             guard verdict == .secret else {
                 state = .outside
@@ -209,13 +275,17 @@ struct JSONScanner {
                 isEscaped = false
             } else if octet == 0x5C {
                 isEscaped = true
-            } else if octet == 0x22 {
+            } else if octet == mark {
                 isInString = false
             }
             return
         }
+        if begins(octet) {
+            isInString = true
+            mark = octet
+        }
+        if octet > 0x20 { last = octet }
         switch octet {
-        case 0x22: isInString = true
         case 0x7B, 0x5B: depth += 1
         case 0x7D, 0x5D: depth -= 1
         default: break
@@ -227,6 +297,7 @@ struct JSONScanner {
         out.append(contentsOf: ("\"" + CaptureRedaction.placeholder + "\"").utf8)
     }
 
+    private static let words = ["true", "false", "null"].map { Array($0.utf8) }
     /// Because: names that are longer are none that anybody listed.
     private static let longestName = 128
 }

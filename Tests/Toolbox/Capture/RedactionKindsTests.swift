@@ -174,6 +174,91 @@ import Testing
         ),
     ]
 
+    /// Behind names in quotation marks.
+    private static let quoted = [
+        Case(
+            "text/plain", "\"Authorization\": Bearer opaqueSECRET\nb",
+            "\"Authorization\": REDACTED\nb"
+        ),
+        Case("application/yaml", "'password': correct SECRET\nb: 1", "'password': REDACTED\nb: 1"),
+        Case(
+            "application/yaml", "\"password\": |\n SECRET\n SECRET\nb: 1",
+            "\"password\": REDACTED\n\n\nb: 1"
+        ),
+        Case(
+            "application/yaml", "\"tokens\":\n  - SECRET\n\"b\": 1",
+            "\"tokens\":\n  REDACTED\n\"b\": 1"
+        ),
+        Case(
+            "application/yaml", "'tokens':\n- SECRET\n- SECRET\n'b': 1",
+            "'tokens':\nREDACTED\n\n'b': 1"
+        ),
+        Case(
+            json, #"{"m":"\"tokens\":\n- SECRET\n- SECRET\nb: 1"}"#,
+            #"{"m":"\"tokens\":\nREDACTED\n\nb: 1"}"#
+        ),
+        Case(
+            "text/plain", "a {\"password\": correct SECRET, \"b\": 1} c",
+            "a {\"password\": REDACTED, \"b\": 1} c"
+        ),
+        Case(
+            "text/plain", "a {\"b\": 1,\n\"password\":\n\"a SECRET\", 'token': a\nSECRET} c",
+            "a {\"b\": 1,\n\"password\":\n\"REDACTED\", 'token': REDACTED} c"
+        ),
+        Case(
+            "text/plain", "a {\"token\": !!seq [\"a, SECRET\", SECRET], \"b\": 1} c",
+            "a {\"token\": REDACTED, \"b\": 1} c"
+        ),
+        Case("text/plain", "a, \"password\": b, SECRET\nc", "a, \"password\": REDACTED\nc"),
+        Case("text/plain", "token=['a]SECRET', 'b'] c", "token=REDACTED c"),
+        Case(
+            "text/plain", "curl -d '{\"token\": correct SECRET}' https://a.test/",
+            "curl -d '{\"token\": REDACTED' https://a.test/"
+        ),
+    ]
+
+    /// What JSON5 has and JSON has not, and what is neither.
+    private static let loose = [
+        Case(
+            json, #"{"password": 'correct SECRET', "b": 'c'}"#,
+            #"{"password": 'REDACTED', "b": 'c'}"#
+        ),
+        Case(
+            "application/json5", #"{'password': 'a\'"SECRET', b: 'c "d" e', "token": "SECRET"}"#,
+            #"{'password': 'REDACTED', b: 'c "d" e', "token": "REDACTED"}"#
+        ),
+        Case(
+            "application/json5", "{'keys': ['SECRET'], 'key': 'SECRET', b: 'c'}",
+            "{'keys': ['REDACTED'], 'key': 'REDACTED', b: 'c'}"
+        ),
+        Case(
+            "application/json5", #"{token: ['a]SECRET', "SECRET"], "pwds": ['a]SECRET'], b: 1}"#,
+            #"{token: "REDACTED", "pwds": "REDACTED", b: 1}"#
+        ),
+        Case(
+            json, #"{"pwd": tigerSECRET, "token": null,"a_token":true ,"b_token": falseSECRET}"#,
+            #"{"pwd": "REDACTED", "token": null,"a_token":true ,"b_token": "REDACTED"}"#
+        ),
+        Case(
+            json, #"{"password": correct SECRET, "pin_token": t,"b": 1}"#,
+            #"{"password": "REDACTED", "pin_token": "REDACTED","b": 1}"#
+        ),
+        Case(
+            json,
+            #"["-----BEGIN PRIVATE KEY-----","SECRET", "QQ==","-----END PRIVATE KEY-----","a"]"#,
+            #"["-----BEGIN PRIVATE KEY-----REDACTED","REDACTED", "REDACTED","#
+                + #""REDACTED-----END PRIVATE KEY-----","a"]"#
+        ),
+        Case(
+            json, #"{"key":["-----BEGIN PRIVATE KEY-----","SECRET","SECRET"],"b":["c"]}"#,
+            #"{"key":["-----BEGIN PRIVATE KEY-----REDACTED","REDACTED","REDACTED"],"b":["c"]}"#
+        ),
+        Case(
+            json, #"{"pem":"-----BEGIN PRIVATE KEY-----\nSECRET","b":"c"}"#,
+            #"{"pem":"-----BEGIN PRIVATE KEY-----REDACTED","b":"c"}"#
+        ),
+    ]
+
     private static let members = [
         Case(json, #"{"key":["SECRET","b"],"a":"c"}"#, #"{"key":["REDACTED","b"],"a":"c"}"#),
         Case(json, #"{"code":["SECRET"]}"#, #"{"code":["REDACTED"]}"#),
@@ -259,7 +344,7 @@ import Testing
         ),
     ]
 
-    private static let all = lines + urls + suspects + values + members + blocks
+    private static let all = lines + urls + suspects + values + quoted + loose + members + blocks
 
     @Test(arguments: all)
     func `a body keeps no secret, wherever it stands`(_ one: Case) {
@@ -279,6 +364,8 @@ import Testing
     @Test(arguments: [
         (json, #"{"name":"Ann","value":"abc","key":"color","keys":["a","b"],"code":[1,2]}"#),
         (json, #"{"a":["x","Cookies","y"],"u":"https://a.test:8443/x@y","t":"see //a b@c"}"#),
+        (json, "{'a': 'b \"c\" d', e: [true, 'it\\'s'], \"f\": 'g', 'key': 'short'}"),
+        ("application/yaml", "\"a\": b c\n'd': |\n  e\n\"f\":\n- g\n"),
         ("application/yaml", "a:\n  b: |\n    c\nd:\n- e\n"),
         ("text/xml", "<p name=\"a\" value=\"b\"><key>color</key><value>red</value></p>"),
         ("text/plain", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"),
