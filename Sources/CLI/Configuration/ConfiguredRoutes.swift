@@ -30,7 +30,7 @@ struct ConfiguredRoutes {
                 rules.append(RoutingRules.Rule(pattern: pattern, target: .bypass))
                 continue
             }
-            var labels: [String] = []
+            var sources: [String] = []
             for text in route.resolvers {
                 let (made, description) = try await backend(text, of: route)
                 let backend = labels.labelled(made, for: description)
@@ -38,9 +38,9 @@ struct ConfiguredRoutes {
                 if !known.contains(where: { $0.label == backend.label }) {
                     settings.customRoutedResolvers.append(observing(backend))
                 }
-                labels.append(backend.label)
+                sources.append(backend.label)
             }
-            rules.append(RoutingRules.Rule(pattern: pattern, target: .sources(labels)))
+            rules.append(RoutingRules.Rule(pattern: pattern, target: .sources(sources)))
         }
         do { settings.resolverOptions.routes = try RoutingRules(rules) } catch {
             throw .usage("\(configuration.path ?? "configuration"): routes: \(error)")
