@@ -185,8 +185,8 @@ let commands: [Target] = [
     module(
         "ForwardProxy",
         [
-            "", "Names", "Lookup", "Trust", "Exchange", "Platform", "OpenSSLTrust", "Transport",
-            "RequestReading", "Resolution", "Client", "Capture",
+            "", "Names", "Redaction", "Lookup", "Trust", "Exchange", "Platform", "OpenSSLTrust",
+            "Transport", "RequestReading", "Resolution", "Client", "Capture",
         ], c: ["System"]),
     module(
         "PinLab", ["Names", "Wire", "Trust", "Platform", "JSON", "Digest"],

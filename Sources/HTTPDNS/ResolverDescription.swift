@@ -144,8 +144,7 @@ public struct DescriptionError: Error, Sendable, Hashable, CustomStringConvertib
 
     /// Without the name and password that a URL may hold, and without what else is secret in it.
     private var shown: String {
-        guard text.range(ofSeparator: "://") != nil else { return text }
-        return TextRedactor().url(text)
+        TextRedactor().url(TextRedactor.withoutUserinfo(text, isAuthority: true))
     }
 }
 
@@ -172,7 +171,8 @@ extension ResolverDescription {
             throw trouble("over plain http nothing proves the answers; use https")
         case let scheme:
             throw trouble(
-                "\"\(scheme)\" is not one of udp, tcp, tls, https and json+https")
+                "\"\(TextRedactor.withoutUserinfo(scheme, isAuthority: true))\" is not one of udp, "
+                    + "tcp, tls, https and json+https")
         }
     }
 

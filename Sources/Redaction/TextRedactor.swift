@@ -61,8 +61,49 @@ package struct TextRedactor {
         scanner.finishWhole(&out)
     }
 
+    /// A URL, or what was meant as one, without the name and password that it may hold, and without
+    /// those of URLs in it. What else it holds stays, secret or not.
+    ///
+    /// - Parameters:
+    ///   - isAuthority: what has no scheme may be `user:password@host`; otherwise it is a path.
+    ///   - placeholder: stands in the place of what is taken out.
+    package static func withoutUserinfo(
+        _ target: String, isAuthority: Bool, placeholder: String = SecretNames.placeholder
+    ) -> String {
+        let octets = Array(target.utf8)
+        let scheme = octets.prefix(while: isOfScheme)
+        let mark = Array((scheme.isEmpty ? "//" : "://").utf8)
+        let hasMark = octets[scheme.endIndex...].starts(with: mark)
+        let start = hasMark ? scheme.count + mark.count : 0
+        guard hasMark || isAuthority,
+            let at = userinfoEnd(in: octets[start...], isBehindMark: hasMark)
+        else { return String(decoding: withoutUserinfo(octets, placeholder), as: UTF8.self) }
+        let rest = withoutUserinfo(Array(octets[at...]), placeholder)
+        return String(
+            decoding: octets[..<start] + Array(placeholder.utf8) + rest, as: UTF8.self)
+    }
+
+    /// Where the `@` is that what stands before may be a password. In what ends in no port nobody
+    /// knows how a slash is meant: then any `@` counts.
+    private static func userinfoEnd(
+        in octets: ArraySlice<UInt8>, isBehindMark: Bool
+    ) -> Int? {
+        let authority = octets.prefix { ![0x2F, 0x3F, 0x23].contains($0) }
+        let port = authority.lastIndex(of: 0x3A).map { authority[($0 + 1)...] }
+        let isSound =
+            port.map {
+                $0.contains(0x5D)
+                    || ((1...5).contains($0.count) && $0.allSatisfy { (0x30...0x39).contains($0) })
+            } ?? true
+        guard isSound else { return octets.lastIndex(of: 0x40) }
+        let searched = isBehindMark ? authority : octets.prefix { $0 != 0x3F && $0 != 0x23 }
+        return searched.lastIndex(of: 0x40)
+    }
+
     /// Without the userinfo of every URL in a text, also where it is wrapped up: `%2F%2Fa%3Ab%40c`.
-    private static func withoutUserinfo(_ text: [UInt8]) -> [UInt8] {
+    private static func withoutUserinfo(
+        _ text: [UInt8], _ placeholder: String = SecretNames.placeholder
+    ) -> [UInt8] {
         guard text.contains(0x2F) || text.contains(0x25) else { return text }
         let units = units(of: text)
         var out: [UInt8] = []
@@ -80,7 +121,7 @@ package struct TextRedactor {
             let isWrapped = units[place - 1].range.count > 1
             let end = units[place...].firstIndex { endsAuthority($0, isWrapped) } ?? units.count
             if let at = units[place..<end].lastIndex(where: { $0.meant == 0x40 }) {
-                out += Array(SecretNames.placeholder.utf8) + text[units[at].range]
+                out += Array(placeholder.utf8) + text[units[at].range]
                 place = at + 1
             }
         }

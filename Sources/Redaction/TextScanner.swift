@@ -86,6 +86,8 @@ package struct TextScanner {
     /// The backslashes before the string that is open in what is dropped.
     var stringSlashes: Int?
     var stringMark: UInt8 = 0x22
+    /// `u` and the digits of an escape in what is left out.
+    var unicode: [UInt8] = []
     var stringDepth = 0
     private var gap = 0
     var before: UInt8 = 0

@@ -2,6 +2,7 @@
 extension TextScanner {
     mutating func drop(_ drop: Drop) {
         clearHeld()
+        unicode = []
         state = .dropping(drop)
     }
 
@@ -19,6 +20,7 @@ extension TextScanner {
         case .bare:
             guard TextScanner.depth(raw) <= valueDepth else { return }
             let isOfString = isString || form.enclosing != nil
+            if isOfString, isOfUnicode(octet, &out) { return }
             // A backslash, or a slash, that is written with another one belongs to the value.
             let isEscape = isOfString && slashes % 2 == 1 && octet != 0x5C && octet != 0x2F
             let isQuote = octet == 0x22 || octet == 0x27
@@ -44,6 +46,27 @@ extension TextScanner {
         }
         state = .word
         word(octet, raw, &out)
+    }
+
+    /// True when the octet has been dealt with as one of `\u00e4`, which belongs to the value unless
+    /// it means what ends one.
+    private mutating func isOfUnicode(_ octet: UInt8, _ out: inout [UInt8]) -> Bool {
+        let begins = unicode.isEmpty && octet == 0x75 && slashes % 2 == 1
+        guard begins || (!unicode.isEmpty && SecretNames.hex(octet) != nil) else {
+            unicode = []
+            return false
+        }
+        unicode.append(octet)
+        guard unicode.count == 5 else { return true }
+        let digits = unicode
+        unicode = []
+        let value = digits.dropFirst().reduce(0) { $0 << 4 | Int(SecretNames.hex($1) ?? 0) }
+        guard value <= 0x20 || [0x22, 0x27, 0x26, 0x3C, 0x3E].contains(value) else { return true }
+        out.append(0x5C)
+        state = .word
+        before = 0x5C
+        for digit in digits { word(digit, nil, &out) }
+        return true
     }
 
     /// Commas and braces in strings do not count, and none that are within brackets do.

@@ -1,5 +1,6 @@
 internal import HTTPDNSCapture
 internal import HTTPDNSNames
+internal import HTTPDNSRedaction
 
 /// Why a command could not do its work: one line for people, and the exit code.
 package struct CommandFault: Error, Sendable, Hashable {
@@ -53,10 +54,7 @@ func shown(message: String) -> String { CaptureRedaction().shown(text: message) 
 /// A URL, or what was meant as one, without the name and password that it may hold.
 package func withoutUserinfo(_ text: String) -> String {
     // `user:password@host`, without a scheme, is meant as one, too.
-    let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
-    let authority = text[start...].prefix { !"/?#".contains($0) }
-    guard let at = authority.lastIndex(of: "@") else { return text }
-    return text[..<authority.startIndex] + "…" + text[at...]
+    TextRedactor.withoutUserinfo(text, isAuthority: true, placeholder: "…")
 }
 
 /// How a command ended, as scripts see it. With several results the highest wins.

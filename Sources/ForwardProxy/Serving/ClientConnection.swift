@@ -2,6 +2,7 @@ internal import HTTPDNSExchange
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
 internal import HTTPDNSPlatform
+internal import HTTPDNSRedaction
 internal import HTTPDNSRequestReading
 
 /// One connection of a client, and what its requests lead to. Confined to the proxy's thread.
@@ -323,24 +324,11 @@ extension ClientConnection {
 
     /// Without the name and password that it may hold, and not longer than anybody reads.
     static func shown(_ target: String, of method: String) -> String {
-        let text = withoutUserinfo(target, isAuthority: method == "CONNECT")
+        // Of a target that is refused nobody knows how it is meant, unless it is a path.
+        let isAuthority = method == "CONNECT" || !target.hasPrefix("/")
+        let text = TextRedactor.withoutUserinfo(
+            target, isAuthority: isAuthority, placeholder: "…")
         return text.utf8.count > 2_048 ? String(text.prefix(2_048)) + "…" : text
-    }
-
-    /// Of a target that is refused nobody knows how it is meant: what stands before an `@` goes where
-    /// it could be a password.
-    private static func withoutUserinfo(_ target: String, isAuthority: Bool) -> String {
-        let slashes = target.firstRange(of: "//")
-        let isPath = target.hasPrefix("/") && !target.hasPrefix("//")
-        guard isAuthority || (slashes != nil && !isPath) else { return target }
-        let start = slashes?.upperBound ?? target.startIndex
-        let rest = target[start...]
-        let authority = rest.prefix { !"/?#".contains($0) }
-        let port = authority.lastIndex(of: ":").map { authority[authority.index(after: $0)...] }
-        let isSound = port.map { $0.isEmpty || Port($0) != nil || $0.contains("]") } ?? true
-        let searched = isAuthority || !isSound ? rest : authority
-        guard let at = searched.lastIndex(of: "@") else { return target }
-        return target[..<start] + "…" + target[at...]
     }
 }
 

@@ -62,7 +62,10 @@ import Testing
     }
 
     @Test func `no password of a URL is in what is told of it`() async throws {
-        for url in ["https://u:hidden-word@shop.example.test:99999/", "ftp://u:hidden-word@h/"] {
+        for url in [
+            "https://u:hidden-word@shop.example.test:99999/", "ftp://u:hidden-word@h/",
+            "u:hidden-word@shop.example.test//a", "https:/u:hidden-word@shop.example.test/",
+        ] {
             let result = try await httpdns("fetch", url, "--json")
             #expect(result.status == 2)
             #expect(!(result.outputText + result.errorText).contains("hidden-word"))

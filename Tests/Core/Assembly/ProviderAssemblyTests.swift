@@ -62,6 +62,18 @@ import Testing
         } throws: { "\($0)".contains(why) }
     }
 
+    @Test(arguments: [
+        "bob:hidden-word@dns.test/dns-query", "bob:hidden-word@dns.test://a",
+        "https://bob:hidden-word@dns.test/dns-query",
+    ])
+    func `what is no resolver is told without its password`(text: String) {
+        #expect {
+            _ = try ResolverDescription(text)
+        } throws: {
+            "\($0)".contains("@dns.test") && !"\($0)".contains("hidden-word")
+        }
+    }
+
     @Test func `a provider without addresses asks for them, one with them does not`() throws {
         #expect(try ResolverDescription("qiniu").unresolvedHost?.text == "hdns.qnqcdn.net")
         #expect(try ResolverDescription("aliyun").unresolvedHost == nil)

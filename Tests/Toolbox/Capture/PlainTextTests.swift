@@ -63,6 +63,39 @@ import Testing
     }
 
     @Test(arguments: [
+        ("https://bob:s3cret@a.test:443/x@y", "https://…@a.test:443/x@y"),
+        // What looks like a port is none: the slash may be that of a password.
+        ("https://bob:s3cret@a.test/x@y", "https://…@y"),
+        ("bob:s3cret@a.test//b", "…@a.test//b"), ("bob:s3cret@a.test:443", "…@a.test:443"),
+        ("s3cret@a.test?b=c@d", "…@a.test?b=c@d"), ("https:/bob:s3cret@a.test/", "…@a.test/"),
+        ("https://bob:a/s3cret@a.test/", "https://…@a.test/"),
+        ("//bob:s3cret@a.test", "//…@a.test"), ("bob:s3cret@a.test://b", "…@a.test://b"),
+        ("bob:443/s3cret@a.test", "…@a.test"), (" https://bob:s3cret@a.test", "…@a.test"),
+        ("https://a.test/https://bob:s3cret@b.test", "https://a.test/https://…@b.test"),
+        ("https://bob:s3cret%40a.test/", "https://…%40a.test/"),
+    ])
+    func `what may be meant as a URL is told without its password`(text: String, shown: String) {
+        #expect(
+            TextRedactor.withoutUserinfo(text, isAuthority: true, placeholder: "…") == shown)
+    }
+
+    @Test(arguments: [
+        "https://a.test:443/x@y", "a.test:443", "[::1]:443", "https://[::1]/x@y?z@a", "::1", "*",
+        "",
+        "https://a.test//b?c=d@e",
+    ])
+    func `what holds no password is told whole`(text: String) {
+        #expect(TextRedactor.withoutUserinfo(text, isAuthority: true) == text)
+    }
+
+    @Test func `a path is none that could hold a password, but for a URL in it`() {
+        let shown = ["/a:b@c", "/https://bob:s3cret@a.test/"].map {
+            TextRedactor.withoutUserinfo($0, isAuthority: false)
+        }
+        #expect(shown == ["/a:b@c", "/https://REDACTED@a.test/"])
+    }
+
+    @Test(arguments: [
         "token:s3cret", "token.test:s3cret", "a.test/token:123456", "token.test:443/token:s3cret",
         "http://token.test:80/?token=s3cret", "token.test:123456",
     ])

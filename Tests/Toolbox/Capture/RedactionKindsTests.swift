@@ -174,6 +174,19 @@ import Testing
         ),
     ]
 
+    /// Escapes in a value, and such as end it.
+    private static let escapes = [
+        Case(json, #"{"m":"token=a\u00e4SECRET b"}"#, #"{"m":"token=REDACTED b"}"#),
+        Case(
+            json, #"{"m":"/?token=SECRET\u0026a=1\u0026pwd=SECRET"}"#,
+            #"{"m":"/?token=REDACTED\u0026a=1\u0026pwd=REDACTED"}"#
+        ),
+        Case(
+            json, #"{"m":"token=SECRET\u0020a","n":"token=SECRET\u00"}"#,
+            #"{"m":"token=REDACTED\u0020a","n":"token=REDACTED"}"#
+        ),
+    ]
+
     /// Behind names in quotation marks.
     private static let quoted = [
         Case(
@@ -344,7 +357,8 @@ import Testing
         ),
     ]
 
-    private static let all = lines + urls + suspects + values + quoted + loose + members + blocks
+    private static let all =
+        lines + urls + suspects + values + escapes + quoted + loose + members + blocks
 
     @Test(arguments: all)
     func `a body keeps no secret, wherever it stands`(_ one: Case) {
