@@ -33,8 +33,10 @@ struct LinePlace: Sendable {
     ///   - isString: the text is the content of a string, in which `\n` ends a line.
     mutating func take(_ octet: UInt8, slashes: Int, isString: Bool) {
         defer { last = octet }
-        guard octet <= 0x27 || octet == 0x6E || octet == 0x72 else {
+        // Nearly all octets only have a place.
+        guard octet <= 0x27 || [0x6E, 0x72, 0x7B, 0x7D].contains(octet) else {
             column += 1
+            if octet != 0x5C { mark = octet }
             return
         }
         switch octet {
