@@ -36,7 +36,7 @@ extension OptionRule {
         "where the name servers do DNS, too: who lies on one port alone is intercepted")
     static let vacantPort = OptionRule(
         "vacant-port", value: "N",
-        "where they do none (one above 61000): who answers there, intercepts; or none")
+        "where they do none (one above 61000): who answers there may intercept; or none")
     static let identify = OptionRule("identify", "ask name servers for id.server and version.bind")
     static let whoami = OptionRule(
         "whoami", value: "NAME", "ask each source for this name, which tells who asked")
