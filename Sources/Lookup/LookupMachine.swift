@@ -44,12 +44,21 @@ package struct QueryID: Sendable, Hashable {
 /// 10. In a hedged lookup a source that is late by its own measure when another's answer settles it is
 ///    missed, too: else one that is silent would delay every lookup. One that proves itself is not
 ///    missed for the answer of one that does not: else whoever delays it would be believed in its place.
+/// 11. One on probation holds nobody up, whatever the strategy. The next that is well is asked beside
+///    it at once: without it that one would have had the question alone. Where none is well the next
+///    follows after the shortest hedge delay. No answer is held for it, as none is for one that rests.
+///    It is heard out when the lookup has ended: for as long as a hedged one would have waited for it
+///    at most, else, and where only an unproven answer stands against it, for its own time. So one
+///    that has become slower comes back, and one that is silent rests longer.
+/// 12. Where all that were asked are silent, those that rest are tried after ``patienceMilliseconds``.
 package struct LookupMachine: Sendable {
     package enum Action: Sendable, Hashable {
         /// Ask that source; it must answer or fail by the time given.
         case ask(QueryID, by: Monotonic)
         /// Nobody waits for that query any longer.
         case abandon(QueryID)
+        /// The lookup has ended without it; what it says until then tells how its source does.
+        case hearOut(QueryID, until: Monotonic)
         /// Its time is over, and others are asked; it is still listened to.
         case miss(QueryID)
         /// Others are asked beside it for a caller in a hurry; it may be well.
@@ -87,6 +96,9 @@ package struct LookupMachine: Sendable {
     private var held: Held?
     /// When the next source is due beside the one asked last.
     private var hedgeAt: Monotonic?
+    /// When somebody is due beside one that is on probation, or one that rests beside those that are
+    /// silent.
+    private var companyAt: Monotonic?
     /// When the patience of the caller ends who has least of it.
     private var limit: Monotonic?
     /// When the driver was last told to wake the machine.
@@ -159,6 +171,7 @@ package struct LookupMachine: Sendable {
         if rules.strategy != .raced, pending.contains(where: { !$0.isOverdue }), mayHedge {
             hedgeAt = min(hedgeAt ?? share, share)
         }
+        companyAt = companyAt.map { min($0, share) }
         if let held { self.held?.until = min(held.until, share) }
         return goOn(now: now)
     }
@@ -263,7 +276,10 @@ package struct LookupMachine: Sendable {
             pending.map(\.until)
             // While an answer is held nobody is asked beside: a moment that is over would ring at once,
             // again and again.
-            + [held?.until, held == nil && mayHedge ? hedgeAt : nil].compactMap { $0 }
+            + [
+                held?.until, held == nil && mayHedge ? hedgeAt : nil,
+                held == nil && !isLastAsked ? companyAt : nil,
+            ].compactMap { $0 }
         guard let moment = moments.min(), moment != alarm || !actions.isEmpty else {
             return actions
         }
@@ -277,15 +293,33 @@ package struct LookupMachine: Sendable {
         if held != nil, let proven = waiting.first(where: { sources[$0].isAuthenticated }) {
             return proven
         }
+        if held == nil, let companyAt, companyAt <= now { return nextWaiting ?? resting.first }
         let isFree = pending.allSatisfy(\.isOverdue)
-        guard let next = waiting.first else { return isFree ? resting.first : nil }
+        guard let next = nextWaiting else { return isFree ? resting.first : nil }
         switch rules.strategy {
         case .raced: return next
-        case .ordered: return isFree ? next : nil
+        case .ordered: return isFree || companyAt == nil && !isWellAwaited() ? next : nil
         case .hedged:
             let isDue = hedgeAt.map { $0 <= now } ?? true
             return pending.isEmpty || isDue && held == nil ? next : nil
         }
+    }
+
+    /// Beside one on probation somebody who is well, if there is one: two that may fail are no help.
+    private var nextWaiting: Int? {
+        guard pending.contains(where: isOnProbation), let well = waiting.first(where: isWell) else {
+            return waiting.first
+        }
+        return well
+    }
+
+    private func isWell(_ source: Int) -> Bool { !sources[source].isOnProbation }
+
+    private func isOnProbation(_ query: Pending) -> Bool { !isWell(query.id.source) }
+
+    /// One that is well is waited for.
+    private func isWellAwaited(besides id: QueryID? = nil) -> Bool {
+        pending.contains { $0.id != id && !$0.isOverdue && !isOnProbation($0) }
     }
 
     private mutating func ask(_ source: Int, now: Monotonic) -> Action {
@@ -303,9 +337,29 @@ package struct LookupMachine: Sendable {
             hedgeAt = min(due, share(now: now) ?? due)
         case .ordered, .raced: hedgeAt = nil
         }
+        companyAt = company(for: source, now: now)
         let id = QueryID(source: source)
         pending.append(Pending(id: id, asked: now, until: until))
         return .ask(id, by: until)
+    }
+
+    /// When somebody is due beside this one, though its successor may not be.
+    private func company(for source: Int, now: Monotonic) -> Monotonic? {
+        var delay = LookupMachine.patienceMilliseconds
+        if waiting.isEmpty {
+            guard rules.strategy != .ordered, !resting.isEmpty else { return nil }
+        } else if isWell(source) {
+            return nil
+        } else if waiting.contains(where: isWell) {
+            delay = 0
+        } else {
+            delay = SourceHealth.shortestHedgeMilliseconds
+            if case .hedged(let fixed?) = rules.strategy {
+                delay = min(delay, max(0, fixed.wholeMilliseconds))
+            }
+        }
+        let due = now.adding(milliseconds: delay)
+        return min(due, share(now: now) ?? due)
     }
 
     /// Somebody is left who may be asked beside another.
@@ -351,8 +405,12 @@ package struct LookupMachine: Sendable {
     private mutating func note(
         _ query: Pending, _ reason: LookupAttempt.Reason, now: Monotonic
     ) {
-        // A source that failed is not waited for: its successor is due.
-        if !query.isOverdue { hedgeAt = nil }
+        // A source that failed is not waited for: its successor is due; that of one on probation is
+        // being asked.
+        if !query.isOverdue, isWell(query.id.source) || !isWellAwaited(besides: query.id) {
+            hedgeAt = nil
+            if !waiting.isEmpty { companyAt = nil }
+        }
         // A table that does not know the name has not failed: that is no news.
         guard reason != .failed(.notCovered) else { return }
         attempts.append(
@@ -361,11 +419,11 @@ package struct LookupMachine: Sendable {
                 milliseconds: now.milliseconds(since: query.asked)))
     }
 
-    /// A source that proves itself is being asked.
+    /// A source that proves itself is being asked, and is expected to answer.
     private var provenMayCome: Bool {
-        pending.contains { sources[$0.id.source].isAuthenticated }
-            || rules.strategy != .ordered
-                && waiting.contains { sources[$0].isAuthenticated }
+        let mayProve = { (source: Int) in isWell(source) && sources[source].isAuthenticated }
+        return pending.contains { mayProve($0.id.source) }
+            || rules.strategy != .ordered && waiting.contains(where: mayProve)
     }
 
     private func settles(_ testimony: Testimony) -> Bool {
@@ -389,19 +447,31 @@ package struct LookupMachine: Sendable {
         {
             last.append(.disagree(found))
         }
-        let missed = missed(for: testimony, now: now)
-        return missed + end(last + [.settle(testimony, attempts: attempts)])
+        let losers = judgeLosers(to: testimony, now: now)
+        return losers + end(last + [.settle(testimony, attempts: attempts)])
     }
 
-    /// Those who are late while another's answer settles a hedged lookup.
-    private func missed(for testimony: Testimony, now: Monotonic) -> [Action] {
+    /// What becomes of the others when an answer settles a hedged lookup: who is late is missed.
+    private mutating func judgeLosers(to testimony: Testimony, now: Monotonic) -> [Action] {
         guard case .hedged = rules.strategy else { return [] }
         let winner = sources.first { $0.label == testimony.source.resolver }
-        return pending.filter { query in
-            let source = sources[query.id.source]
-            return now.milliseconds(since: query.asked) >= source.hedgeDelayMilliseconds
-                && (winner?.isAuthenticated == true || !source.isAuthenticated)
-        }.map { .miss($0.id) }
+        let isProven = winner?.isAuthenticated == true
+        var actions: [Action] = []
+        for at in pending.indices {
+            let source = sources[pending[at].id.source]
+            guard isProven || !source.isAuthenticated else { continue }
+            if source.isOnProbation {
+                let longest = now.adding(milliseconds: SourceHealth.longestHedgeMilliseconds)
+                pending[at].until = min(pending[at].until, longest)
+            } else if now.milliseconds(since: pending[at].asked) >= source.hedgeDelayMilliseconds {
+                actions.append(.miss(pending[at].id))
+            }
+        }
+        guard !isProven, now < deadline else { return actions }
+        // A proven one on probation is not waited for here, and is tried all the same: else one that
+        // stands behind a plain one would never come back.
+        let unasked = waiting.filter { !isWell($0) && sources[$0].isAuthenticated }
+        return actions + unasked.map { ask($0, now: now) }
     }
 
     private mutating func conclude(isLate: Bool) -> [Action] {
@@ -415,9 +485,12 @@ package struct LookupMachine: Sendable {
     }
 
     private mutating func end(_ last: [Action]) -> [Action] {
-        let abandoned = pending.map { Action.abandon($0.id) }
+        let left = pending.map { query -> Action in
+            isOnProbation(query) && !query.isOverdue
+                ? .hearOut(query.id, until: query.until) : .abandon(query.id)
+        }
         pending = []
         phase = .ended
-        return abandoned + [.disarmAlarm] + last
+        return left + [.disarmAlarm] + last
     }
 }

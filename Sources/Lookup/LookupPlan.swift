@@ -1,7 +1,8 @@
 /// In which way the sources of a chain are asked.
 public enum LookupStrategy: Sendable, Hashable {
     /// One after the other: the next is asked when one has failed or its time is up. Each question goes
-    /// to as few services as possible.
+    /// to as few services as possible: to two at once only where one that had failed is tried again, so
+    /// that the lookup that does it is no slower than others.
     case ordered
     /// As ordered, but a source that takes longer than usual gets company: the next is asked beside it,
     /// and the first good answer counts. Nil takes the delay from what the source took before.
@@ -20,18 +21,21 @@ package struct PlannedSource: Sendable, Hashable {
     package var isLocal = false
     /// For how long it is to be left alone; nil when it may be asked.
     package var restMilliseconds: Int64?
+    /// It failed, has rested, and this lookup tries whether it is back.
+    package var isOnProbation: Bool
     /// After how long the next source is asked beside it, in a hedged lookup.
     package var hedgeDelayMilliseconds: Int64
 
     package init(
         label: String, isAuthenticated: Bool = true, isLocal: Bool = false,
-        restMilliseconds: Int64? = nil,
+        restMilliseconds: Int64? = nil, isOnProbation: Bool = false,
         hedgeDelayMilliseconds: Int64 = PlannedSource.usualHedgeDelayMilliseconds
     ) {
         self.label = label
         self.isAuthenticated = isAuthenticated
         self.isLocal = isLocal
         self.restMilliseconds = restMilliseconds
+        self.isOnProbation = isOnProbation
         self.hedgeDelayMilliseconds = hedgeDelayMilliseconds
     }
 

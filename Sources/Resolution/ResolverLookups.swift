@@ -255,6 +255,8 @@ extension Resolver {
                 todo += ask(id, by: by, of: &running, key: key, now: now, in: &state)
             case .abandon(let id):
                 todo += abandon(id, of: &running, now: now, in: &state)
+            case .hearOut(let id, let until):
+                todo += hearOut(id, until: until, of: &running, now: now, in: &state)
             case .miss(let id):
                 todo += miss(id, of: &running, now: now, in: &state)
             case .pass(let id):
@@ -359,6 +361,7 @@ extension Resolver {
             case .ask(let source, let question, let id, let by, let serial):
                 ask(source, question, id, by: by, serial: serial, key: key)
             case .cancel(let asking): asking.end()
+            case .endHearing(let query, let moment): endHearing(query, at: moment, key: key)
             case .arm(let moment, let serial): arm(moment, serial: serial, key: key)
             case .disarm(let alarm): alarms.cancel(alarm)
             case .armFallback(let serial): armFallback(serial: serial, key: key)
@@ -403,7 +406,12 @@ extension Resolver {
             ending = AskEnding { task.cancel() }
         }
         let isWanted = state.withLock { state in
-            guard state.running[key]?.serial == serial else { return false }
+            let lingering = LingeringQuery(serial: serial, id: id)
+            guard state.running[key]?.serial == serial else {
+                // Its lookup has ended meanwhile, and it may be heard out.
+                state.lingering[lingering]?.ending = ending
+                return state.lingering[lingering] != nil
+            }
             state.running[key]?.queries[id]?.ending = ending
             return true
         }

@@ -53,8 +53,10 @@ extension Resolver {
         var planned = PlannedSource(
             label: source.label, isAuthenticated: source.isAuthenticated,
             isLocal: source.isLocal, hedgeDelayMilliseconds: health.hedgeDelayMilliseconds)
-        if case .rest(let until) = health.mayAsk(now: now) {
-            planned.restMilliseconds = until.millisecondsLeft(from: now)
+        switch health.mayAsk(now: now) {
+        case .ask: break
+        case .probe: planned.isOnProbation = true
+        case .rest(let until): planned.restMilliseconds = until.millisecondsLeft(from: now)
         }
         return planned
     }
@@ -112,6 +114,35 @@ extension Resolver {
         return todo
     }
 
+    /// A query that its lookup has ended without, and that may be the probe of its source: then it goes
+    /// on for a while, for what it says of the source.
+    func hearOut(
+        _ id: QueryID, until: Monotonic, of running: inout RunningLookup, now: Monotonic,
+        in state: inout ResolverState
+    ) -> [StartedAction] {
+        guard let query = running.queries[id], query.isProbe,
+            query.network == state.networkChanges
+        else { return abandon(id, of: &running, now: now, in: &state) }
+        // After that the next one may go.
+        let next = query.asked.adding(milliseconds: SourceHealth.probePatienceMilliseconds)
+        let lingering = LingeringQuery(serial: running.serial, id: id)
+        state.lingering[lingering] = query
+        return [.endHearing(lingering, at: min(until, next))]
+    }
+
+    /// Ends a probe that outlives its lookup, unless something is heard of it before.
+    func endHearing(_ lingering: LingeringQuery, at moment: Monotonic, key: LookupKey) {
+        let alarm = alarms.schedule(at: moment) { [weak self] in
+            guard let self else { return }
+            judgeLingering(nil, lingering, key: key, now: clock.now())
+        }
+        let isLate = state.withLock { state in
+            state.lingering[lingering]?.alarm = alarm
+            return state.lingering[lingering] == nil
+        }
+        if isLate { alarms.cancel(alarm) }
+    }
+
     /// A query whose time is over, and that is listened to all the same.
     func miss(
         _ id: QueryID, of running: inout RunningLookup, now: Monotonic,
@@ -166,22 +197,29 @@ extension Resolver {
         judgeLingering(result, LingeringQuery(serial: serial, id: id), key: key, now: now)
     }
 
-    /// What came of a query after its lookup, by its source's own time.
+    /// What came of a query after its lookup; nil when its time is over.
     private func judgeLingering(
-        _ result: Result<Testimony, QueryFailure>, _ lingering: LingeringQuery, key: LookupKey,
+        _ result: Result<Testimony, QueryFailure>?, _ lingering: LingeringQuery, key: LookupKey,
         now: Monotonic
     ) {
         let events = state.withLock { state -> [StartedAction] in
             guard let query = state.lingering.removeValue(forKey: lingering) else { return [] }
             let subject = ResolverEvent.Subject(key.question)
+            guard let result else {
+                let ended: [StartedAction] = query.ending.map { [.cancel($0)] } ?? []
+                return ended
+                    + failed(.timedOut(tries: 1), query, subject, now: now, in: &state)
+            }
+            let disarmed: [StartedAction] = query.alarm.map { [.disarm($0)] } ?? []
             switch result {
-            case .success where query.network != state.networkChanges: return []
+            case .success where query.network != state.networkChanges: return disarmed
             case .success:
                 let took = now.milliseconds(since: query.asked)
-                return answered(
-                    query.label, subject, inMilliseconds: took, now: now, in: &state)
+                return disarmed
+                    + answered(
+                        query.label, subject, inMilliseconds: took, now: now, in: &state)
             case .failure(let failure):
-                return failed(failure, query, subject, now: now, in: &state)
+                return disarmed + failed(failure, query, subject, now: now, in: &state)
             }
         }
         perform(events, key: key)

@@ -60,6 +60,8 @@ struct RunningQuery {
     var isPassed = false
     /// What ends the asking before its time; nil when it is over, or not known yet.
     var ending: AskEnding?
+    /// Ends it though nothing was heard, when it outlives its lookup as a probe.
+    var alarm: AlarmID?
 }
 
 /// One asking that outlives its lookup: what comes of it is heard for what it says of the source.
@@ -68,6 +70,8 @@ struct LingeringQuery: Sendable, Hashable {
     let serial: UInt64
     let id: QueryID
 
+    /// How many at once, probes aside, of which a source has one.
+    ///
     /// Because: each lasts no longer than a source's own time; more are of a crowd of callers in a
     /// hurry, who tell the same.
     static let most = 64
@@ -91,6 +95,7 @@ enum StartedAction: Sendable {
     case consult(Question, serial: UInt64)
     case ask(any ResolverBackend, Question, QueryID, by: Monotonic, serial: UInt64)
     case cancel(AskEnding)
+    case endHearing(LingeringQuery, at: Monotonic)
     case arm(Monotonic, serial: UInt64)
     case disarm(AlarmID)
     case armFallback(serial: UInt64)

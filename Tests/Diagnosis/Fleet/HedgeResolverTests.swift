@@ -24,10 +24,13 @@ import Testing
         private let datagrams: LabDNSServer?
         private let service: LabServer?
         private let isFrozen: Locked<Bool>
+        /// Its service says that it is out of order.
+        private let isRefusing = Locked(false)
 
         init(_ form: Form, _ authority: TestAuthority) throws {
             let isFrozen = Locked(false)
             self.isFrozen = isFrozen
+            let isRefusing = isRefusing
             switch form {
             case .datagram:
                 let server = try LabDNSServer { $0.answer([Front.address]) }
@@ -38,7 +41,8 @@ import Testing
             case .doh:
                 let identity = try authority.leaf([.address(LabAddress.ipv4)])
                 let server = try LabServer(security: .tls(identity)) { request in
-                    isFrozen.withLock { $0 } ? .never : Front.answer(request.body)
+                    if isRefusing.withLock({ $0 }) { return .text("down", status: 503) }
+                    return isFrozen.withLock { $0 } ? .never : Front.answer(request.body)
                 }
                 try server.start()
                 datagrams = nil
@@ -62,6 +66,8 @@ import Testing
             isFrozen.withLock { $0 = isOn }
             try datagrams?.behave(isOn ? .dead : .healthy)
         }
+
+        func refuse(_ isOn: Bool) { isRefusing.withLock { $0 = isOn } }
 
         private static func answer(_ query: [UInt8]) -> LabResponse {
             guard let query = try? Message(decoding: query), let asked = query.questions.first
@@ -152,6 +158,33 @@ import Testing
         #expect(since.all == since.probes)
         try fronts[0].freeze(false)
         var number = 0
+        while story.count({ $0 == .restored(source: label) }) == 0 {
+            number += 1
+            #expect(try await Self.look(resolver, "back\(number)") == [Front.address])
+        }
+        #expect(story.lost == 0)
+    }
+
+    @Test func `a look-up that tries a silent service waits for no hedge delay`() async throws {
+        let authority = try TestAuthority("Fleet Root")
+        let fronts = [try Front(.doh, authority), try Front(.doh, authority)]
+        let story = Story()
+        // Longer than a look-up lasts: whoever waits for it is lost.
+        let resolver = Self.resolver(fronts, .hedged(after: .seconds(1_000)), story)
+        let label = fronts[0].backend.label
+        fronts[0].refuse(true)
+        for number in 0..<SourceHealth.failureLimit {
+            #expect(try await Self.look(resolver, "refused\(number)") == [Front.address])
+        }
+        #expect(story.broke(label) == 1)
+        try fronts[0].freeze(true)
+        fronts[0].refuse(false)
+        var number = 0
+        while story.asked(label).probes == 0 {
+            number += 1
+            #expect(try await Self.look(resolver, "silent\(number)") == [Front.address])
+        }
+        try fronts[0].freeze(false)
         while story.count({ $0 == .restored(source: label) }) == 0 {
             number += 1
             #expect(try await Self.look(resolver, "back\(number)") == [Front.address])
