@@ -14,6 +14,8 @@ package import HTTPDNSNames
 ///    ``probePatienceMilliseconds`` when nothing is heard of it.
 /// 4. A failure that is not the source's own (see ``QueryFailure/countsAgainstSource``) counts for
 ///    nothing; when it ended the probe, the next question is the probe.
+/// 5. A probe is heard out though another's answer ended its lookup (``LookupMachine``, rule 11), so
+///    what it took is known, and nothing is guessed while the breaker is not closed.
 package struct SourceHealth: Sendable, Hashable {
     package enum State: Sendable, Hashable {
         /// It may be asked. Valid: every event.
@@ -61,10 +63,12 @@ package struct SourceHealth: Sendable, Hashable {
 
     /// Another source's answer came after so long, and this one's will not be heard: it takes that long
     /// at least. A source that has become slower is waited for a little longer each time, so that it is
-    /// not missed for ever; one that never answered has no time to be corrected.
+    /// not missed for ever; one that never answered has no time to be corrected. Nor is that of one
+    /// that broke: what is silent is not slow, and lookups would wait for it longer when it is back.
     package mutating func outrun(afterMilliseconds milliseconds: Int64) {
-        guard answerTime.milliseconds != nil else { return }
-        answerTime.add(milliseconds: milliseconds)
+        guard state == .closed, answerTime.milliseconds != nil else { return }
+        // Because: that the other one took long, too, says nothing of this one; twice as long is longer.
+        answerTime.add(milliseconds: min(milliseconds, 2 * hedgeDelayMilliseconds))
     }
 
     /// A failure of the source itself.

@@ -30,17 +30,51 @@ import Testing
         #expect(health.state == .closed)
     }
 
-    @Test func `one that has become much slower comes back by a few probes`() {
+    @Test func `one that has become much slower is waited for long enough after one probe`() {
         var health = quick()
-        var now = Monotonic.zero
-        var isBack = false
-        for _ in 0..<12 where !isBack {
-            if case .open(let until) = health.state { now = until }
-            _ = health.mayAsk(now: now)
-            isBack = !look(&health, roundTrip: 300, now: now)
+        let missed = (0..<SourceHealth.failureLimit).allSatisfy { _ in
+            look(&health, roundTrip: 300, now: .zero)
         }
-        #expect(isBack)
-        #expect(health.state == .closed)
+        #expect(missed)
+        guard case .open(let until) = health.state else {
+            Issue.record("three were missed, and it is not benched")
+            return
+        }
+        #expect(health.mayAsk(now: until) == .probe)
+        // Its lookup had another's answer long before; it is heard out all the same.
+        health.answered(inMilliseconds: 300, now: until)
+        for _ in 0..<20 {
+            let isMissed = look(&health, roundTrip: 300, now: until)
+            #expect(!isMissed)
+        }
+    }
+
+    @Test func `a miss lengthens the delay twofold or so, however late the other answer was`() {
+        var health = quick()
+        let before = health.hedgeDelayMilliseconds
+        health.outrun(afterMilliseconds: 4_000)
+        let after = health.hedgeDelayMilliseconds
+        #expect(after > before)
+        #expect(after <= 3 * before)
+    }
+
+    @Test func `what is silent is not taken for slow: once it is benched no lookup waits longer`() {
+        var health = quick()
+        for _ in 0..<SourceHealth.failureLimit {
+            _ = look(&health, roundTrip: 100_000, now: .zero)
+        }
+        let delay = health.hedgeDelayMilliseconds
+        #expect(delay < 300)
+        // Lookups from before it was benched, and one that was left nobody else to ask.
+        for _ in 0..<50 { health.outrun(afterMilliseconds: 3_000) }
+        guard case .open(let until) = health.state else {
+            Issue.record("it is not benched")
+            return
+        }
+        #expect(health.mayAsk(now: until) == .probe)
+        health.outrun(afterMilliseconds: 3_000)
+        health.failed(now: until, jitter: 0.5)
+        #expect(health.hedgeDelayMilliseconds == delay)
     }
 
     @Test func `one that is silent is benched all the same, and as soon`() {
