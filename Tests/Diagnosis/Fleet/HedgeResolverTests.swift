@@ -99,6 +99,12 @@ import Testing
             count { if case .ended(_, let ending, _) = $0 { ending != .records } else { false } }
         }
 
+        var longestMilliseconds: Int64 {
+            events.withLock { events in
+                events.map { if case .ended(_, _, let took) = $0 { took } else { 0 } }.max() ?? 0
+            }
+        }
+
         func broke(_ label: String) -> Int {
             count { if case .broke(label, _) = $0 { true } else { false } }
         }
@@ -169,7 +175,7 @@ import Testing
         let authority = try TestAuthority("Fleet Root")
         let fronts = [try Front(.doh, authority), try Front(.doh, authority)]
         let story = Story()
-        // Longer than a look-up lasts: whoever waits for it is lost.
+        // Longer than a look-up lasts: whoever waits for it waits for half of its patience.
         let resolver = Self.resolver(fronts, .hedged(after: .seconds(1_000)), story)
         let label = fronts[0].backend.label
         fronts[0].refuse(true)
@@ -184,6 +190,7 @@ import Testing
             number += 1
             #expect(try await Self.look(resolver, "silent\(number)") == [Front.address])
         }
+        #expect(story.longestMilliseconds < 50_000)
         try fronts[0].freeze(false)
         while story.count({ $0 == .restored(source: label) }) == 0 {
             number += 1
