@@ -197,7 +197,8 @@ extension CaptureTable {
         if try database.snapshot({ () throws(DatabaseFault) in try state(of: database) })
             != .current
         {
-            try database.run("PRAGMA journal_mode = WAL")
+            try database.run(
+                "PRAGMA page_size = \(freshPageOctets); PRAGMA journal_mode = WAL")
             try database.transaction { () throws(DatabaseFault) in
                 // Another process may have made the tables while we waited.
                 if try state(of: database) != .current { try database.run(tables) }
@@ -207,6 +208,11 @@ extension CaptureTable {
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
                 + "PRAGMA journal_size_limit = 4194304")
     }
+
+    /// Of a file that is made: what it has is what stays.
+    ///
+    /// Because: several records fit into one page, and a transaction writes each page once.
+    private static let freshPageOctets = 16_384
 
     enum State {
         /// No tables at all.
