@@ -21,6 +21,9 @@ package struct Locked<State>: @unchecked Sendable {
     @inlinable
     package init(_ state: sending State) { place = LockedPlace.holding(consume state) }
 
+    /// Which value it is, while it lives.
+    package var id: ObjectIdentifier { ObjectIdentifier(place) }
+
     @inlinable
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result

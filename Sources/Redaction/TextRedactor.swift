@@ -171,15 +171,18 @@ package struct TextRedactor {
         guard let colon = octets.firstIndex(of: 0x3A), colon > octets.startIndex,
             octets[..<colon].allSatisfy(TextRedactor.isOfScheme),
             octets[colon...].starts(with: [0x3A, 0x2F, 0x2F])
-        else { return !mayHoldSecret(url[...]) }
+        else { return !mayHoldSecret(url.utf8) }
         let rest = octets[octets.index(colon, offsetBy: 3)...]
         let authority = TextRedactor.plainAuthority(rest)
         guard !authority.isEmpty else { return false }
-        return !mayHoldSecret(url[authority.endIndex...])
+        return !mayHoldSecret(octets[authority.endIndex...])
     }
 
     /// True for most texts, at little cost; never where ``scanned(text:of:)`` would take something out.
-    func isPlain(text: String) -> Bool { !mayHoldSecret(text[...]) }
+    func isPlain(text: String) -> Bool { !mayHoldSecret(text.utf8) }
+
+    /// The same of a text that is whole.
+    package func isPlain(octets: [UInt8]) -> Bool { !mayHoldSecret(octets) }
 
     /// The host and perhaps the port that a text begins with, and that a path, a query or nothing
     /// follows; empty when it begins with anything else.
@@ -214,8 +217,7 @@ package struct TextRedactor {
 
     /// False for nearly everything, at little cost: a secret in a text stands behind `=`, `:`, a
     /// space or `@`, or begins with `eyJ`; or it is wrapped up, or the content of an element.
-    private func mayHoldSecret(_ text: Substring) -> Bool {
-        let octets = text.utf8
+    private func mayHoldSecret<Octets: Collection<UInt8>>(_ octets: Octets) -> Bool {
         var word = octets.startIndex
         var last: UInt8 = 0
         var place = octets.startIndex
@@ -243,9 +245,7 @@ package struct TextRedactor {
     }
 
     /// The colon of `https://` is none of a secret; that of `token:/` is, and so is that of `token://`.
-    private func endsScheme(
-        _ word: Substring.UTF8View, _ rest: Substring.UTF8View
-    ) -> Bool {
+    private func endsScheme<Octets: Collection<UInt8>>(_ word: Octets, _ rest: Octets) -> Bool {
         !word.isEmpty && word.allSatisfy(TextRedactor.isOfScheme)
             && rest.starts(with: [0x2F, 0x2F])
             && TextScanner.names(in: Array(word), behind: 0).allSatisfy {

@@ -197,16 +197,29 @@ extension CaptureTable {
         if try database.snapshot({ () throws(DatabaseFault) in try state(of: database) })
             != .current
         {
-            try database.run("PRAGMA journal_mode = WAL")
+            try database.run(
+                "PRAGMA page_size = \(freshPageOctets); PRAGMA journal_mode = WAL")
             try database.transaction { () throws(DatabaseFault) in
                 // Another process may have made the tables while we waited.
                 if try state(of: database) != .current { try database.run(tables) }
             }
         }
+        let pageOctets = try database.number("PRAGMA page_size") ?? freshPageOctets
         try database.run(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
-                + "PRAGMA journal_size_limit = 4194304")
+                + "PRAGMA journal_size_limit = \(logOctets); "
+                + "PRAGMA wal_autocheckpoint = \(max(1, logOctets / max(1, pageOctets)))")
     }
+
+    /// How long the log beside the file grows before it is written back.
+    ///
+    /// Because: what SQLite does by itself, with its thousand pages of 4,096 octets.
+    private static let logOctets: Int64 = 4_194_304
+
+    /// Of a file that is made: what it has is what stays.
+    ///
+    /// Because: several records fit into one page, and a transaction writes each page once.
+    private static let freshPageOctets: Int64 = 16_384
 
     enum State {
         /// No tables at all.

@@ -4,6 +4,8 @@ internal import HTTPDNSJSON
 struct DetailWriter {
     private(set) var octets: [UInt8] = []
     private var needsComma = false
+    /// What was written of peers before: they come again with each request of a host.
+    private var peers: [CaptureRecord.Peer: [UInt8]] = [:]
 
     init() { octets.reserveCapacity(2_048) }
 
@@ -19,12 +21,36 @@ struct DetailWriter {
         _ name: StaticString?, _ open: UInt8, _ close: UInt8, _ body: (inout DetailWriter) -> Void
     ) {
         begin(name)
+        wrapped(open, close, body)
+    }
+
+    private mutating func wrapped(
+        _ open: UInt8, _ close: UInt8, _ body: (inout DetailWriter) -> Void
+    ) {
         octets.append(open)
         needsComma = false
         body(&self)
         octets.append(close)
         needsComma = true
     }
+
+    /// The object of a peer, which `body` writes.
+    mutating func object(
+        _ name: StaticString, of peer: CaptureRecord.Peer, _ body: (inout DetailWriter) -> Void
+    ) {
+        begin(name)
+        if let known = peers[peer] {
+            octets += known
+            return
+        }
+        let start = octets.count
+        wrapped(0x7B, 0x7D, body)
+        if peers.count >= DetailWriter.mostPeers { peers = [:] }
+        peers[peer] = Array(octets[start...])
+    }
+
+    /// Because: an application talks to some dozen hosts at a time.
+    private static let mostPeers = 64
 
     /// An element.
     mutating func put(element text: String) {
@@ -57,8 +83,11 @@ struct DetailWriter {
 
     /// Gives what was written so far, and begins anew in the same place.
     mutating func take() -> [UInt8] {
-        defer { octets.removeAll(keepingCapacity: true) }
-        return octets
+        defer {
+            octets.removeAll(keepingCapacity: true)
+            needsComma = false
+        }
+        return octets.withUnsafeBufferPointer { Array($0) }
     }
 
     /// A whole value that is JSON already.
@@ -120,15 +149,42 @@ struct DetailWriter {
 
     private mutating func string(_ text: String) {
         var text = text
-        let isPlain = text.withUTF8 { octets in
-            octets.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
+        let isPlain = text.withUTF8 { utf8 in
+            guard DetailWriter.isPlain(utf8) else { return false }
+            octets.append(0x22)
+            octets.append(contentsOf: utf8)
+            octets.append(0x22)
+            return true
         }
-        guard isPlain else {
-            octets += JSONWriter.octets(.string(text))
-            return
-        }
-        octets.append(0x22)
-        text.withUTF8 { octets.append(contentsOf: $0) }
-        octets.append(0x22)
+        if !isPlain { octets += JSONWriter.octets(.string(text)) }
     }
+
+    /// ASCII that a string of JSON holds as it is; eight octets at a time.
+    static func isPlain(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
+        let raw = UnsafeRawBufferPointer(octets)
+        var place = 0
+        var found: UInt64 = 0
+        while place + 8 <= raw.count {
+            found |= marks(raw.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            place += 8
+        }
+        // What is missing in the last word is a letter.
+        var rest = each(0x61)
+        while place < raw.count {
+            rest = rest << 8 | UInt64(raw[place])
+            place += 1
+        }
+        return found | marks(rest) == 0
+    }
+
+    /// The high bit of each octet that is a control character, a quotation mark, a backslash, or no
+    /// ASCII; and perhaps of octets behind such a one.
+    private static func marks(_ word: UInt64) -> UInt64 {
+        let zero = { (word: UInt64) in (word &- each(0x01)) & ~word }
+        let isControl = (word &- each(0x20)) & ~word
+        let isMark = zero(word ^ each(0x22)) | zero(word ^ each(0x5C)) | zero(word ^ each(0x7F))
+        return (word | isControl | isMark) & each(0x80)
+    }
+
+    private static func each(_ octet: UInt8) -> UInt64 { UInt64(octet) &* 0x0101_0101_0101_0101 }
 }

@@ -4,10 +4,15 @@ internal import HTTPDNSStore
 /// Records as rows of a file: columns for what is looked for, and all of it in JSON.
 enum RecordForm {
     static func row(_ record: CaptureRecord) -> CaptureRow {
-        var row = columns(record)
         var writer = DetailWriter()
+        return row(record, &writer)
+    }
+
+    /// - Parameter writer: one that has written other rows, or none yet.
+    static func row(_ record: CaptureRecord, _ writer: inout DetailWriter) -> CaptureRow {
+        var row = columns(record)
         writer.object { write(record, &$0) }
-        row.detail = writer.octets
+        row.detail = writer.take()
         // What is longer stands in pieces, all of it.
         if isInRow(record.requestBody) { row.sent = record.requestBody.octets }
         if isInRow(record.responseBody) { row.received = record.responseBody.octets }
@@ -103,7 +108,7 @@ enum RecordForm {
         writer.flag("reused", hop.isReusedConnection)
         writer.flag("resumed", hop.isResumedSession)
         writer.put("tls", hop.tlsVersion)
-        if let peer = hop.peer { writer.object("peer") { write(peer, &$0) } }
+        if let peer = hop.peer { writer.object("peer", of: peer) { write(peer, &$0) } }
         writer.object("timings") { writer in
             writer.put(milliseconds: hop.timings.blocked, "blocked")
             writer.put(milliseconds: hop.timings.connected, "connected")

@@ -20,6 +20,8 @@ public final class Capture: Sendable {
     private let state: Locked<State>
     private let listeners: CaptureListeners
     private let ring: CaptureRing
+    /// Nobody but the ring and listeners wants records.
+    private let isRingOnly: Bool
     private let makeWriter: @Sendable () -> CaptureWriter
     private let wall = SystemWallClock()
     private let clock = SystemMonotonicClock()
@@ -35,10 +37,12 @@ public final class Capture: Sendable {
         limits = configuration.limits
         let mailbox = ConditionLocked(CaptureMailbox(configuration.limits))
         let listeners = CaptureListeners()
-        let ring = CaptureRing(configuration.ringRecords)
+        let ring = CaptureRing(configuration.ringRecords, configuration.redaction)
         self.mailbox = mailbox
         self.listeners = listeners
         self.ring = ring
+        isRingOnly =
+            ring.isWanted && configuration.path == nil && configuration.onRecord == nil
         state = Locked(State(isEnabled: configuration.isEnabled))
         makeWriter = {
             CaptureWriter(configuration, mailbox: mailbox, listeners: listeners, ring: ring)
@@ -76,7 +80,10 @@ public final class Capture: Sendable {
     public var recent: [CaptureRecord] { ring.records }
 
     /// Forgets what was recorded, in the file too.
-    public func clear() { post(.clear) }
+    public func clear() {
+        if isRingOnly { ring.clear(.all) }
+        post(.clear)
+    }
 
     /// Returns when all that has ended by now is in the file, in ``recent`` and told.
     public func flush() async {
@@ -98,6 +105,7 @@ public final class Capture: Sendable {
     /// What was recorded and dropped so far.
     public var counts: CaptureCounts {
         var counts = mailbox.withLockSignalling { $0.counts }
+        counts.records += ring.directRecords
         counts.missedEvents = listeners.missed
         return counts
     }
@@ -109,7 +117,7 @@ public final class Capture: Sendable {
     public func add(_ record: CaptureRecord) {
         guard let id = nextID() else { return }
         var draft = CaptureDraft(
-            id: id, startedAt: record.startedAt, facts: .record(record), limits: limits)
+            id: id, startedAt: record.startedAt, given: record, limits: limits)
         for side in CaptureRecord.Side.allCases {
             let body = side == .request ? record.requestBody : record.responseBody
             let piece = body.octets.withUnsafeBytes { draft.take($0, side) }
@@ -118,7 +126,7 @@ public final class Capture: Sendable {
             if draft[omission: side] == nil { draft[omission: side] = body.omission }
         }
         draft.totalMilliseconds = record.totalMilliseconds
-        end(draft)
+        end(Locked(draft)) { _ in }
     }
 
     /// Begins to record a request that somebody else than the client answers; nil while
@@ -128,8 +136,8 @@ public final class Capture: Sendable {
     public func begin(_ record: CaptureRecord) -> CaptureWatch? {
         guard let id = nextID() else { return nil }
         let draft = CaptureDraft(
-            id: id, startedAt: record.startedAt, facts: .record(record), limits: limits)
-        if hasListeners { post(.began(SentDraft(draft))) }
+            id: id, startedAt: record.startedAt, given: record, limits: limits)
+        if hasListeners { post(.began(SentDraft(onTheWay: draft))) }
         return CaptureWatch(self, draft, begun: milliseconds())
     }
 
@@ -156,36 +164,41 @@ extension Capture {
 
     /// False when there is no room for it.
     func take(_ piece: CapturePiece) -> Bool {
-        let isTaken = post(.piece(piece))
+        let isTaken = post(.piece(piece)) == .taken
         if !isTaken {
             mailbox.withLock({ $0.counts.droppedBodies += 1 }, signallingIf: { _ in false })
         }
         return isTaken
     }
 
-    func end(_ draft: consuming CaptureDraft) {
-        let count = draft.octets
-        let isTooMuch =
-            count > 0
-            && mailbox.withLock(
-                { box in
-                    let hasRoom = box.hasRoom(forOctets: count)
-                    if !hasRoom { box.counts.droppedBodies += 1 }
-                    return !hasRoom
-                }, signallingIf: { _ in false })
-        if isTooMuch { draft.dropBodies() }
-        let (id, hasPieces) = (draft.id, draft.hasPieces)
-        if !post(.ended(SentDraft(draft))), hasPieces { post(.abandoned(id)) }
+    /// Hands over what is over now; the second time nothing happens.
+    func end(_ place: Locked<CaptureDraft>, _ change: (inout CaptureDraft) -> Void) {
+        let ended = place.withLock { draft -> (id: Int64, octets: Int, hasPieces: Bool)? in
+            guard !draft.isOver else { return nil }
+            change(&draft)
+            draft.isOver = true
+            return (draft.id, draft.octets, draft.hasPieces)
+        }
+        guard let ended else { return }
+        if isRingOnly, !ended.hasPieces, !hasListeners {
+            return ring.add(SentDraft(place, octets: ended.octets))
+        }
+        var outcome = post(.ended(SentDraft(place, octets: ended.octets)))
+        if outcome == .bodiesRefused {
+            place.withLock { $0.dropBodies() }
+            outcome = post(.ended(SentDraft(place, octets: 0)))
+        }
+        if outcome == .refused, ended.hasPieces { post(.abandoned(ended.id)) }
     }
 
-    /// Hands a message to the thread, which is started if need be; false when there is no room.
+    /// Hands a message to the thread, which is started if need be.
     @discardableResult
-    func post(_ message: CaptureMessage) -> Bool {
+    func post(_ message: CaptureMessage) -> CaptureMailbox.Outcome {
         let outcome = mailbox.withLock({ $0.add(message) }, signallingIf: { $0.wakes })
-        guard outcome == .needsThread else { return outcome == .taken }
+        guard outcome == .needsThread else { return outcome }
         let makeWriter = makeWriter
         let isStarted = DetachedThread.start(named: "httpdns-capture") { makeWriter().serve() }
-        guard !isStarted else { return true }
+        guard !isStarted else { return .taken }
         let lost = mailbox.withLockSignalling { box in
             let lost = box.takeBack()
             for case .ended in lost { box.counts.droppedRecords += 1 }
@@ -193,7 +206,7 @@ extension Capture {
         }
         for case .flush(let done) in lost { done() }
         for case .close(let done) in lost { done() }
-        return true
+        return .taken
     }
 }
 
@@ -203,9 +216,8 @@ extension Capture: ExchangeTap {
     ) -> (request: HTTPRequest, observer: any ExchangeObserver)? {
         guard let id = nextID() else { return nil }
         let draft = CaptureDraft(
-            id: id, startedAt: Capture.now, facts: .exchange(ExchangeFacts(request)),
-            limits: limits)
-        if hasListeners { post(.began(SentDraft(draft))) }
+            id: id, startedAt: Capture.now, exchange: ExchangeFacts(request), limits: limits)
+        if hasListeners { post(.began(SentDraft(onTheWay: draft))) }
         let watch = ExchangeWatch(self, draft, passingTo: observer)
         return (watch.watching(request), watch)
     }

@@ -1,28 +1,31 @@
 internal import HTTPDNSClient
 internal import HTTPDNSExchange
+internal import HTTPDNSPlatform
 
 /// What a watch knows of a request, before its secrets are taken out: never leaves the process.
 struct CaptureDraft: Sendable {
-    enum Facts: Sendable {
-        /// While they are being changed.
-        case nothing
-        case exchange(ExchangeFacts)
-        case record(CaptureRecord)
-    }
-
     let id: Int64
     let startedAt: CaptureTime
-    var facts: Facts
+    /// Of a request of the client; nil: somebody else answered it, and ``given`` is known of it.
+    var exchange: ExchangeFacts?
+    private(set) var given: CaptureRecord?
     var request: BodyKeeper
     var response: BodyKeeper
     var requestOmission: CaptureRecord.Omission?
     var responseOmission: CaptureRecord.Omission?
     var totalMilliseconds: Double?
 
-    init(id: Int64, startedAt: CaptureTime, facts: Facts, limits: CaptureLimits) {
+    /// Nothing changes any more.
+    var isOver = false
+
+    init(
+        id: Int64, startedAt: CaptureTime, exchange: ExchangeFacts? = nil,
+        given: CaptureRecord? = nil, limits: CaptureLimits
+    ) {
         self.id = id
         self.startedAt = startedAt
-        self.facts = facts
+        self.exchange = exchange
+        self.given = given
         request = BodyKeeper(limits)
         response = BodyKeeper(limits)
     }
@@ -52,75 +55,92 @@ struct CaptureDraft: Sendable {
     /// Parts of its bodies were handed on before it ended.
     var hasPieces: Bool { request.handedOn > 0 || response.handedOn > 0 }
 
-    var hasFailed: Bool {
-        switch facts {
-        case .nothing: false
-        case .exchange(let facts): facts.failure != nil
-        case .record(let record): record.failure != nil
-        }
-    }
+    var hasFailed: Bool { exchange?.failure != nil || given?.failure != nil }
 
     /// How a body is to be read for secrets.
     func form(of side: CaptureRecord.Side) -> BodyForm {
-        switch facts {
-        case .nothing: BodyForm.opaque
-        case .exchange(let facts): facts.form(of: side)
-        case .record(let record):
-            BodyForm(
-                fields: (side == .request
-                    ? record.hops.first?.requestFields : record.hops.last?.responseFields) ?? [],
-                isDecoded: false)
-        }
+        if let exchange { return exchange.form(of: side) }
+        guard let given else { return BodyForm.opaque }
+        let fields =
+            side == .request ? given.hops.first?.requestFields : given.hops.last?.responseFields
+        return BodyForm(fields: fields ?? [], isDecoded: false)
+    }
+
+    mutating func change(_ change: (inout CaptureRecord) -> Void) {
+        guard !isOver, var record = given else { return }
+        // Not two references to its arrays while it changes.
+        given = nil
+        change(&record)
+        given = record
     }
 }
 
-/// A draft on its way to the capture's thread: handed over in one piece, however much is in it.
-final class SentDraft: Sendable {
-    let draft: CaptureDraft
+/// A draft on its way to the capture's thread: handed over where it lies, however much is in it.
+struct SentDraft: Sendable {
+    private let place: Locked<CaptureDraft>
     /// Of bodies, unredacted.
     let octets: Int
 
-    init(_ draft: consuming CaptureDraft) {
-        octets = draft.octets
-        self.draft = draft
+    /// One that nobody changes any more.
+    init(_ place: Locked<CaptureDraft>, octets: Int) {
+        self.place = place
+        self.octets = octets
+    }
+
+    /// One as it is now, without its bodies: for events on the way.
+    init(onTheWay draft: CaptureDraft) {
+        self.init(Locked(draft.withoutBodies), octets: 0)
+    }
+
+    /// Names it while it lives.
+    var id: ObjectIdentifier { place.id }
+
+    /// All of it, as often as it is wanted.
+    func look() -> CaptureDraft { place.withLock { $0 } }
+
+    /// All of it, once.
+    func take() -> CaptureDraft {
+        place.withLock { exchange(&$0, with: CaptureDraft.spent) }
     }
 }
 
 extension CaptureDraft {
-    /// What a watch holds once it has handed its draft over: what comes late goes nowhere.
-    static let spent: CaptureDraft = {
+    /// What is left where a draft was taken from: what comes late goes nowhere.
+    fileprivate static let spent: CaptureDraft = {
         var limits = CaptureLimits()
         limits.maximumBodyOctets = 0
-        return CaptureDraft(
-            id: 0, startedAt: CaptureTime(microsecondsSince1970: 0), facts: .nothing, limits: limits
-        )
+        var draft = CaptureDraft(
+            id: 0, startedAt: CaptureTime(microsecondsSince1970: 0), limits: limits)
+        draft.isOver = true
+        return draft
     }()
-
-    /// Hands over all of it.
-    mutating func spend() -> CaptureDraft { exchange(&self, with: CaptureDraft.spent) }
 }
 
 /// What the observer of an exchange has heard.
 struct ExchangeFacts: Sendable {
+    /// One request of the chain, and what redirected on from it or was its answer.
+    struct Leg: Sendable {
+        /// As the application gave it.
+        let head: RequestHead
+        /// As they went out; nil where nothing went out.
+        var sent: HTTPFields?
+        var answer: ResponseHead?
+    }
+
     let origin: RequestOrigin
-    /// As the application gave it; with each redirect that was followed another.
-    var heads: [RequestHead]
-    /// As they went out, hop by hop; nil, or not there, where nothing went out.
-    var sent: [HTTPFields?] = []
-    /// What redirected, hop by hop.
-    var redirects: [ResponseHead] = []
-    /// The head that the caller got.
-    var answer: ResponseHead?
+    private let decodesAlways: Bool
+    /// Those that were redirected, in order.
+    private var earlier: [Leg] = []
+    private var last: Leg
     /// A redirect on which the caller has not spoken.
-    var offer: RedirectOffer?
+    private var offer: RedirectOffer?
     var report = ExchangeReport()
     var failure: ExchangeFailure?
-    private let decodesAlways: Bool
 
     init(_ request: HTTPRequest) {
         decodesAlways = request.decodesAlways
         origin = request.origin ?? RequestOrigin("client")
-        heads = [request.head]
+        last = Leg(head: request.head)
     }
 
     mutating func offers(_ offer: RedirectOffer) {
@@ -130,39 +150,52 @@ struct ExchangeFacts: Sendable {
 
     mutating func sends(_ fields: HTTPFields, of head: RequestHead) {
         follows(to: head)
-        while sent.count < heads.count { sent.append(nil) }
-        sent[heads.count - 1] = fields
+        last.sent = fields
     }
 
-    mutating func answers(_ head: ResponseHead, _ report: ExchangeReport) {
+    mutating func answers(_ head: ResponseHead) {
         // The caller may want the redirect itself.
         if offer?.response == head { offer = nil } else { follows(to: offer?.step.head) }
-        answer = head
-        self.report = report
+        last.answer = head
     }
 
     /// What comes now is of the next hop: the redirect before it was followed.
     private mutating func follows(to head: RequestHead?) {
         guard let offer, let head else { return }
-        redirects.append(offer.response)
-        heads.append(head)
+        last.answer = offer.response
+        earlier.append(last)
+        last = Leg(head: head)
         self.offer = nil
+    }
+
+    /// What is known of the hop at that place; nil: nothing.
+    func leg(_ place: Int) -> Leg? {
+        guard place >= earlier.count else { return earlier[place] }
+        switch place - earlier.count {
+        case 0:
+            var leg = last
+            if leg.answer == nil { leg.answer = offer?.response }
+            return leg
+        // It is being asked about.
+        case 1: return offer.map { Leg(head: $0.step.head) }
+        default: return nil
+        }
     }
 
     func form(of side: CaptureRecord.Side) -> BodyForm {
         switch side {
         case .request:
-            return BodyForm(
-                (sent.first ?? nil) ?? heads.first?.fields ?? HTTPFields(), isDecoded: false)
+            let first = earlier.first ?? last
+            return BodyForm(first.sent ?? first.head.fields, isDecoded: false)
         case .response:
-            let asked = (sent.last ?? nil) ?? heads.last?.fields
-            let response = answer ?? offer?.response
-            let wantsPart = asked?.contains("Range") == true
+            let asked = last.sent ?? last.head.fields
+            let response = last.answer ?? offer?.response
+            let wantsPart = asked.contains("Range")
             // Who asks for a coding, or for a part, gets the body as it comes: see `decodesAlways`.
             let isDecoded =
                 decodesAlways
                 ? !(wantsPart && response?.status == 206)
-                : asked?.contains("Accept-Encoding") != true && !wantsPart
+                : !asked.contains("Accept-Encoding") && !wantsPart
             return BodyForm(response?.fields ?? HTTPFields(), isDecoded: isDecoded)
         }
     }

@@ -3,6 +3,7 @@ internal import HTTPDNSStore
 /// Puts records into a capture's file. The capture's thread's own.
 final class CaptureFileSink {
     private let archive: CaptureArchive
+    private var writer = DetailWriter()
     private var waiting = 0
     /// Octets that wait for the next commit.
     private var waitingOctets = 0
@@ -47,7 +48,7 @@ final class CaptureFileSink {
     }
 
     func add(_ record: CaptureRecord, stream: Int64) {
-        var row = RecordForm.row(record)
+        var row = RecordForm.row(record, &writer)
         row.stream = stream
         row.pieceOctets = pieceOctets.removeValue(forKey: stream) ?? 0
         archive.add(row)

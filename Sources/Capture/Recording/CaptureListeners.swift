@@ -45,38 +45,3 @@ final class CaptureListeners: Sendable {
         for listener in listeners { listener.finish() }
     }
 }
-
-/// The last records.
-final class CaptureRing: Sendable {
-    private struct State: Sendable {
-        var slots: [CaptureRecord] = []
-        /// Where the next one goes, once all slots are taken.
-        var next = 0
-    }
-
-    private let capacity: Int
-    private let state = Locked(State())
-
-    init(_ capacity: Int) { self.capacity = max(0, capacity) }
-
-    var isWanted: Bool { capacity > 0 }
-
-    /// Oldest first.
-    var records: [CaptureRecord] {
-        state.withLock { Array($0.slots[$0.next...] + $0.slots[..<$0.next]) }
-    }
-
-    func add(_ record: CaptureRecord) {
-        guard capacity > 0 else { return }
-        state.withLock { state in
-            if state.slots.count < capacity {
-                state.slots.append(record)
-            } else {
-                state.slots[state.next] = record
-                state.next = (state.next + 1) % capacity
-            }
-        }
-    }
-
-    func clear() { state.withLock { $0 = State() } }
-}

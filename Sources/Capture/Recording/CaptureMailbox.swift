@@ -40,6 +40,8 @@ struct CaptureMailbox: Sendable {
         case taken
         case needsThread
         case refused
+        /// There is room for the record, and none for its bodies.
+        case bodiesRefused
     }
 
     private var messages: [CaptureMessage] = []
@@ -61,6 +63,10 @@ struct CaptureMailbox: Sendable {
     mutating func add(_ message: CaptureMessage) -> Outcome {
         wakes = false
         guard hasRoom(for: message) else { return .refused }
+        if case .ended(let ended) = message, !hasRoom(forBodies: ended.octets) {
+            counts.droppedBodies += 1
+            return .bodiesRefused
+        }
         waitingOctets += message.octets
         switch message {
         case .ended, .began, .answered: waitingRecords += 1
@@ -94,9 +100,9 @@ struct CaptureMailbox: Sendable {
         }
     }
 
-    /// Whether a body of that size may still travel with its record.
-    func hasRoom(forOctets count: Int) -> Bool {
-        waitingOctets + count <= limits.maximumWaitingOctets
+    /// Whether bodies of that size may still travel with their record.
+    private func hasRoom(forBodies octets: Int) -> Bool {
+        octets == 0 || waitingOctets + octets <= limits.maximumWaitingOctets
     }
 
     /// All that has come, once it is time.

@@ -4,7 +4,7 @@ internal import HTTPDNSPlatform
 /// the application's own. All calls are legal from any thread; none waits.
 public final class CaptureWatch: Sendable {
     private let capture: Capture
-    private let draft: Locked<CaptureDraft?>
+    private let draft: Locked<CaptureDraft>
     private let begun: Double
 
     init(_ capture: Capture, _ draft: CaptureDraft, begun: Double) {
@@ -19,7 +19,7 @@ public final class CaptureWatch: Sendable {
     /// Changes what is known; nothing after the end. The bodies are counted by ``sent(_:)`` and
     /// ``received(_:)``.
     public func change(_ change: (inout CaptureRecord) -> Void) {
-        draft.withLock { $0?.change(change) }
+        draft.withLock { $0.change(change) }
     }
 
     /// Octets of the request's body.
@@ -30,8 +30,10 @@ public final class CaptureWatch: Sendable {
 
     /// The head of the answer is there: listeners are told.
     public func answered() {
-        guard capture.hasListeners, let draft = draft.withLock({ $0 }) else { return }
-        capture.post(.answered(SentDraft(draft.withoutBodies)))
+        guard capture.hasListeners else { return }
+        let draft = draft.withLock { $0 }
+        guard !draft.isOver else { return }
+        capture.post(.answered(SentDraft(onTheWay: draft)))
     }
 
     /// It is over; only the first call counts.
@@ -42,22 +44,17 @@ public final class CaptureWatch: Sendable {
     }
 
     private func end(_ change: (inout CaptureRecord) -> Void) {
-        let ended = draft.withLock { draft -> CaptureDraft? in
-            draft?.change(change)
-            defer { draft = nil }
-            return draft
+        let total = capture.milliseconds() - begun
+        capture.end(draft) { draft in
+            draft.change(change)
+            draft.totalMilliseconds = total
         }
-        guard var ended else { return }
-        ended.totalMilliseconds = capture.milliseconds() - begun
-        capture.end(ended)
     }
 
     private func take(_ octets: UnsafeRawBufferPointer, _ side: CaptureRecord.Side) {
-        let piece = draft.withLock { draft -> CapturePiece? in
-            draft?.take(octets, side)
-        }
+        let piece = draft.withLock { $0.take(octets, side) }
         guard let piece, !capture.take(piece) else { return }
-        draft.withLock { $0?[omission: side] = .dropped }
+        draft.withLock { $0[omission: side] = .dropped }
     }
 }
 
@@ -65,6 +62,7 @@ extension CaptureDraft {
     mutating func take(
         _ octets: UnsafeRawBufferPointer, _ side: CaptureRecord.Side
     ) -> CapturePiece? {
+        guard !isOver else { return nil }
         // One that lost a piece keeps what it has: a hole would not be seen.
         guard self[omission: side] == nil else {
             self[side].count(octets.count)
@@ -73,13 +71,5 @@ extension CaptureDraft {
         return self[side].take(octets).map {
             CapturePiece(id: id, side: side, form: form(of: side), octets: $0)
         }
-    }
-
-    fileprivate mutating func change(_ change: (inout CaptureRecord) -> Void) {
-        guard case .record(var record) = facts else { return }
-        // Not two references to its arrays while it changes.
-        facts = .nothing
-        change(&record)
-        facts = .record(record)
     }
 }

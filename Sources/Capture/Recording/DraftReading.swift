@@ -5,31 +5,149 @@ internal import HTTPDNSNames
 package import HTTPDNSTrust
 internal import HTTPDNSWire
 
-// From what was heard to plain values: on the capture's thread. Secrets are still in it.
-extension CaptureDraft {
-    /// Without bodies.
-    func record() -> CaptureRecord {
-        var record: CaptureRecord
-        switch facts {
-        case .exchange(let facts):
-            record = facts.record(startedAt: startedAt)
-        case .record(let given):
-            record = given
-        case .nothing:
-            record = CaptureRecord(.exchange, .init(url: ""), startedAt: startedAt)
+/// From what was heard to plain values without their secrets. One thread's own: what comes with
+/// each request of a host is made once.
+final class DraftReader {
+    let redactor: Redactor
+    private var seen: [Host: Seen] = [:]
+
+    /// What came last with a host, and what was made of it.
+    private final class Seen {
+        var resolution: (given: ResolvedHost, made: CaptureRecord.Resolution)?
+        var peer: (given: VerifiedPeer, made: CaptureRecord.Peer)?
+        var remote: (given: Endpoint, made: String)?
+        var sent: (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
+        var received: (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
+    }
+
+    init(_ redactor: Redactor) { self.redactor = redactor }
+
+    /// - Parameters:
+    ///   - bodies: of which pieces may have come before.
+    ///   - file: takes what is too long for a record.
+    func whole(
+        _ draft: CaptureDraft, _ bodies: inout BodyStreams, _ file: CaptureFileSink? = nil
+    ) -> CaptureRecord {
+        var record = record(draft)
+        for side in CaptureRecord.Side.allCases {
+            let keeper = draft[side]
+            guard keeper.total > 0 else { continue }
+            let form = draft.form(of: side)
+            // What a failure broke off is cut, wherever that was.
+            let isWhole = !keeper.isCut && draft[omission: side] == nil && !draft.hasFailed
+            let body = bodies.finish(side, keeper.held, form, isWhole: isWhole, redactor, file)
+            if side == .request {
+                record.requestBody.take(body)
+            } else {
+                record.responseBody.take(body)
+            }
         }
-        record.id = id
-        record.totalMilliseconds = totalMilliseconds
-        record.requestBody = body(.request)
-        record.responseBody = body(.response)
         return record
     }
 
-    private func body(_ side: CaptureRecord.Side) -> CaptureRecord.Body {
+    /// Without bodies.
+    func record(_ draft: CaptureDraft) -> CaptureRecord {
+        var record: CaptureRecord
+        if let exchange = draft.exchange {
+            record = self.record(exchange, startedAt: draft.startedAt)
+        } else {
+            record =
+                draft.given
+                ?? CaptureRecord(.exchange, .init(url: ""), startedAt: draft.startedAt)
+            redactor.redact(&record)
+        }
+        record.id = draft.id
+        record.totalMilliseconds = draft.totalMilliseconds
+        record.requestBody = draft.body(.request)
+        record.responseBody = draft.body(.response)
+        return record
+    }
+
+    private func record(_ facts: ExchangeFacts, startedAt: CaptureTime) -> CaptureRecord {
+        var hops: [CaptureRecord.Hop] = []
+        hops.reserveCapacity(max(1, facts.report.hops.count))
+        for (place, hop) in facts.report.hops.enumerated() {
+            hops.append(self.hop(facts.leg(place), hop))
+        }
+        if hops.isEmpty { hops = [hop(facts.leg(0), nil)] }
+        var record = CaptureRecord(
+            facts.kind, hops[0], startedAt: startedAt,
+            initiator: CaptureRecord.Initiator(facts.origin.name, task: facts.origin.task))
+        record.rule = facts.rule
+        record.hops = hops
+        record.failure = facts.failure.map { failure in
+            var failure = CaptureRecord.Failure(failure)
+            failure.message = redactor.text(failure.message)
+            return failure
+        }
+        return record
+    }
+
+    /// - Parameter leg: nothing may be known of a redirect that was followed to a host without an
+    ///   address.
+    private func hop(
+        _ leg: ExchangeFacts.Leg?, _ hop: ExchangeReport.Hop?
+    ) -> CaptureRecord.Hop {
+        let url = hop?.url ?? leg?.head.url
+        var made = CaptureRecord.Hop(
+            method: leg?.head.method.text ?? "", url: url.map { redactor.url("\($0)") } ?? "")
+        guard let host = url?.origin.host else { return made }
+        let seen = seen(host)
+        if let leg {
+            made.requestFields = redactor.fields((leg.sent ?? leg.head.fields).fields, &seen.sent)
+        }
+        if let answer = leg?.answer {
+            made.status = answer.status
+            made.version = answer.version.rawValue
+            made.responseFields = redactor.fields(answer.fields.fields, &seen.received)
+        }
+        if let hop { take(hop, seen, &made) }
+        return made
+    }
+
+    private func seen(_ host: Host) -> Seen {
+        if let known = seen[host] { return known }
+        if seen.count >= DraftReader.mostHosts { seen = [:] }
+        let new = Seen()
+        seen[host] = new
+        return new
+    }
+
+    private func take(
+        _ hop: ExchangeReport.Hop, _ seen: Seen, _ made: inout CaptureRecord.Hop
+    ) {
+        made.take(hop, redactor)
+        made.resolution = hop.resolution.map {
+            DraftReader.made(of: $0, &seen.resolution, CaptureRecord.Resolution.init)
+        }
+        made.peer = hop.peer.map {
+            DraftReader.made(of: $0, &seen.peer, CaptureRecord.Peer.init)
+        }
+        made.remote = hop.remote.map {
+            DraftReader.made(of: $0, &seen.remote, \.description)
+        }
+    }
+
+    /// What was made of it the last time, if it is the same.
+    private static func made<Given: Hashable, Made>(
+        of given: Given, _ last: inout (given: Given, made: Made)?, _ make: (Given) -> Made
+    ) -> Made {
+        if let last, last.given == given { return last.made }
+        let made = make(given)
+        last = (given, made)
+        return made
+    }
+
+    /// Because: an application talks to some dozen hosts at a time.
+    private static let mostHosts = 64
+}
+
+extension CaptureDraft {
+    fileprivate func body(_ side: CaptureRecord.Side) -> CaptureRecord.Body {
         var body = CaptureRecord.Body()
         body.totalOctets = self[side].total
         body.omission = self[omission: side] ?? self[side].omission
-        if case .record(let given) = facts {
+        if let given {
             body.mediaType =
                 side == .request ? given.requestBody.mediaType : given.responseBody.mediaType
         }
@@ -38,23 +156,8 @@ extension CaptureDraft {
 }
 
 extension ExchangeFacts {
-    fileprivate func record(startedAt: CaptureTime) -> CaptureRecord {
-        var hops: [CaptureRecord.Hop] = []
-        for (place, hop) in report.hops.enumerated() {
-            hops.append(self.hop(place, hop))
-        }
-        if hops.isEmpty { hops = [hop(0, nil)] }
-        var record = CaptureRecord(
-            kind, hops[0], startedAt: startedAt,
-            initiator: CaptureRecord.Initiator(origin.name, task: origin.task))
-        record.rule = rule
-        record.hops = hops
-        record.failure = failure.map(CaptureRecord.Failure.init)
-        return record
-    }
-
     /// By who answered last.
-    private var kind: CaptureRecord.Kind {
+    fileprivate var kind: CaptureRecord.Kind {
         switch report.hops.last?.answerer {
         case .stub, .replay: return .stubbed
         case .nobody: return .blocked
@@ -67,49 +170,27 @@ extension ExchangeFacts {
     }
 
     /// All that acted, each once.
-    private var rule: String? {
+    fileprivate var rule: String? {
+        guard origin.rule != nil || report.hops.contains(where: { !$0.appliedRules.isEmpty }) else {
+            return nil
+        }
         var names: [String] = []
         for name in report.hops.flatMap(\.rules) + [origin.rule].compactMap(\.self)
         where !names.contains(name) {
             names.append(name)
         }
-        return names.isEmpty ? nil : names.joined(separator: ", ")
-    }
-
-    private func hop(_ place: Int, _ hop: ExchangeReport.Hop?) -> CaptureRecord.Hop {
-        // A redirect that was followed to a host without an address, or that is being asked about.
-        let isOffered = place == heads.count && offer != nil
-        let head = isOffered ? offer?.step.head : place < heads.count ? heads[place] : nil
-        var made = CaptureRecord.Hop(
-            method: head?.method.text ?? "",
-            url: (hop?.url ?? head?.url).map(\.description) ?? "")
-        let fields = (place < sent.count ? sent[place] : nil) ?? head?.fields
-        made.requestFields = (fields?.fields ?? []).map { .init($0.name, $0.value) }
-        let isLast = place == heads.count - 1
-        let answer =
-            place < redirects.count
-            ? redirects[place] : isLast ? self.answer ?? offer?.response : nil
-        if let answer {
-            made.status = answer.status
-            made.version = answer.version.rawValue
-            made.responseFields = answer.fields.fields.map { .init($0.name, $0.value) }
-        }
-        if let hop { made.take(hop) }
-        return made
+        return names.joined(separator: ", ")
     }
 }
 
 extension CaptureRecord.Hop {
-    /// What the client reports of the hop, but its URL.
-    package mutating func take(_ hop: ExchangeReport.Hop) {
-        resolution = hop.resolution.map(CaptureRecord.Resolution.init)
+    /// What the client reports of the hop, but its URL and what comes again with each.
+    fileprivate mutating func take(_ hop: ExchangeReport.Hop, _ redactor: Redactor) {
         resolveMilliseconds = hop.resolution == nil ? nil : hop.resolveMilliseconds
-        remote = hop.remote?.description
-        proxy = hop.proxy.map { "\($0)" }
+        proxy = hop.proxy.map { redactor.url("\($0)") }
         isReusedConnection = hop.isReusedConnection
         isResumedSession = hop.isResumedSession
         tlsVersion = hop.tlsVersion
-        peer = hop.peer.map(CaptureRecord.Peer.init)
         status = status ?? hop.status
         version = version ?? hop.version?.rawValue
         timings.connected = hop.timings.connected
@@ -119,7 +200,8 @@ extension CaptureRecord.Hop {
         sentOctets = hop.timings.sentOctets
         receivedOctets = hop.timings.receivedOctets
         attempts = hop.attempts.map {
-            .init(at: $0.address?.description, label: $0.label, message: $0.message)
+            .init(
+                at: $0.address?.description, label: $0.label, message: redactor.text($0.message))
         }
         wasRefreshed = hop.wasRefreshed
         systemFallback = hop.systemFallback?.label
@@ -186,6 +268,14 @@ extension CaptureRecord.Failure {
     /// Why an exchange failed.
     package init(_ failure: ExchangeFailure) {
         self.init(label: failure.label, message: failure.description)
+    }
+}
+
+extension CaptureRecord.Body {
+    fileprivate mutating func take(_ body: CaptureRecord.Body) {
+        octets = body.octets
+        keptOctets = body.keptOctets
+        omission = omission ?? body.omission
     }
 }
 

@@ -30,20 +30,25 @@ final class ExchangeWatch: ExchangeObserver {
     func exchange(
         offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void
     ) {
-        note { $0.offers(redirect) }
+        draft.withLock { $0.exchange?.offers(redirect) }
         inner.exchange(offers: redirect, answer: answer)
     }
 
     func exchange(sends fields: HTTPFields, of head: RequestHead) {
-        note { $0.sends(fields, of: head) }
+        draft.withLock { $0.exchange?.sends(fields, of: head) }
         inner.exchange(sends: fields, of: head)
     }
 
     func exchange(received head: ResponseHead, report: ExchangeReport) {
-        note { $0.answers(head, report) }
-        if capture.hasListeners {
-            capture.post(.answered(SentDraft(draft.withLock { $0.withoutBodies })))
+        // Else the report of the end will do, and whoever goes on with this one need not copy it.
+        let isTold = capture.hasListeners
+        let draft = draft.withLock { draft -> CaptureDraft? in
+            draft.exchange?.answers(head)
+            guard isTold else { return nil }
+            draft.exchange?.report = report
+            return draft
         }
+        if let draft { capture.post(.answered(SentDraft(onTheWay: draft))) }
         inner.exchange(received: head, report: report)
     }
 
@@ -53,11 +58,7 @@ final class ExchangeWatch: ExchangeObserver {
     }
 
     func exchange(ended result: Result<ExchangeReport, ExchangeFailure>) {
-        capture.end(
-            draft.withLock { draft in
-                draft.ends(result)
-                return draft.spend()
-            })
+        capture.end(draft) { $0.ends(result) }
         inner.exchange(ended: result)
     }
 
@@ -68,30 +69,19 @@ final class ExchangeWatch: ExchangeObserver {
         draft.withLock { $0[omission: side] = .dropped }
     }
 
-    private func note(_ change: (inout ExchangeFacts) -> Void) {
-        draft.withLock { $0.note(change) }
-    }
 }
 
 extension CaptureDraft {
-    fileprivate mutating func note(_ change: (inout ExchangeFacts) -> Void) {
-        guard case .exchange(var facts) = facts else { return }
-        self.facts = .nothing
-        change(&facts)
-        self.facts = .exchange(facts)
-    }
-
     fileprivate mutating func ends(_ result: Result<ExchangeReport, ExchangeFailure>) {
-        let report =
-            switch result {
-            case .success(let report): report
-            case .failure(let failure): failure.report
-            }
-        totalMilliseconds = report.totalMilliseconds
-        note { facts in
-            facts.report = report
-            if case .failure(let failure) = result { facts.failure = failure }
+        let report: ExchangeReport
+        switch result {
+        case .success(let whole): report = whole
+        case .failure(let failure):
+            report = failure.report
+            exchange?.failure = failure
         }
+        totalMilliseconds = report.totalMilliseconds
+        exchange?.report = report
     }
 }
 

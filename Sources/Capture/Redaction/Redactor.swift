@@ -1,3 +1,4 @@
+internal import HTTPDNSExchange
 internal import HTTPDNSRedaction
 
 /// Takes the secrets out of records. One thread's own: it remembers what it has judged.
@@ -7,6 +8,7 @@ final class Redactor {
     private let words: TextRedactor?
     /// Values of fields that came before, and what they became.
     private var known: [String: String] = [:]
+    private var knownURLs: [String: String] = [:]
 
     init(_ redaction: CaptureRedaction) {
         names =
@@ -54,6 +56,30 @@ final class Redactor {
         known[given] = field.value
     }
 
+    /// Fields as they may be shown; what was made of them the last time, if they are the same.
+    func fields(
+        _ given: [HTTPFields.Field],
+        _ last: inout (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
+    ) -> [CaptureRecord.Field] {
+        if let last, last.given == given { return last.made }
+        let made = given.map { field in
+            var made = CaptureRecord.Field(field.name, field.value)
+            if names != nil { redact(&made) }
+            return made
+        }
+        last = (given, made)
+        return made
+    }
+
+    /// True for most bodies that are whole, at little cost: nothing would be taken out.
+    func isPlain(_ octets: [UInt8], _ form: BodyForm) -> Bool {
+        guard let names, let words else { return true }
+        guard case .text = BodyScanner.kind(of: form, beginning: octets, names) else {
+            return false
+        }
+        return words.isPlain(octets: octets)
+    }
+
     /// The value of a field as it may be shown.
     func value(of name: String, _ value: String) -> String {
         guard let names else { return value }
@@ -70,7 +96,15 @@ final class Redactor {
 
     /// A URL or reference without its userinfo, and without secrets in its path, query and
     /// fragment.
-    func url(_ url: String) -> String { words?.url(url) ?? url }
+    func url(_ url: String) -> String {
+        guard let words else { return url }
+        if let known = knownURLs[url] { return known }
+        let shown = words.url(url)
+        guard url.utf8.count <= Redactor.longestKnown else { return shown }
+        if knownURLs.count >= Redactor.mostKnown { knownURLs = [:] }
+        knownURLs[url] = shown
+        return shown
+    }
 
     /// Words of whatever kind.
     ///
