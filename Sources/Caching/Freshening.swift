@@ -11,10 +11,18 @@ package enum Freshening {
         _ kept: KeptResponse, by head: ResponseHead, delaySeconds: Int64, at now: CacheMoment,
         policy: [UInt8]
     ) -> KeptResponse? {
+        // Whoever was believed before chose the tag: it proves nothing to who believes others.
+        guard kept.policy == policy else { return nil }
         if let new = head.fields.first("ETag").flatMap({ EntityTag($0) }) {
+            // A strong tag for a weak one is what nginx says of what it has coded: it makes the tag
+            // of the whole answer weak, and tells that of the file in its 304.
             guard let old = kept.eTag,
                 new.isWeak || old.isWeak ? new.matchesWeakly(old) : new.matchesStrongly(old)
             else { return nil }
+        } else if let new = head.fields.first("Last-Modified"),
+            let old = kept.fields.first("Last-Modified"), new != old
+        {
+            return nil
         }
         return updated(kept, by: head, delaySeconds: delaySeconds, at: now, policy: policy)
     }

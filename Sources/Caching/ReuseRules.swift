@@ -7,8 +7,8 @@ internal import HTTPDNSNames
 /// Rules:
 /// 1. `GET` and `HEAD` are answered; conditions and ranges of the caller's own go to the origin,
 ///    unless nothing may be sent.
-/// 2. What was kept under another trust policy is validated first, on a connection that proves
-///    itself under this one; offline it is not used.
+/// 2. What was kept under another trust policy is not used, nor asked about: a 304 proves a tag, and
+///    whoever was believed before chose that tag.
 /// 3. `no-cache` of the response, and `must-revalidate` once it is stale, are kept in every mode.
 /// 4. Fresh: younger than its lifetime, by `max-age`, `min-fresh` and `max-stale` of the request.
 /// 5. ``CacheMode/preferCache`` and ``CacheMode/onlyIfCached`` take what is stale as `max-stale`
@@ -65,7 +65,8 @@ package struct ReuseRules: Sendable {
         _ variants: [KeptResponse], for request: CacheRequest
     ) -> KeptResponse? {
         guard !isUnproven(request) else { return nil }
-        return newest(variants.filter { $0.variant.answers(request) })
+        let fitting = variants.filter { $0.variant.answers(request) }
+        return newest(fitting.filter { $0.policy == policy }) ?? newest(fitting)
     }
 
     func newest(_ variants: [KeptResponse]) -> KeptResponse? {
@@ -112,19 +113,16 @@ package struct ReuseRules: Sendable {
             return .validate(fields, onError: nil)
         }
         let standing = Standing(kept, request.directives, at: now)
-        let isOwnPolicy = kept.policy == policy
-        let remark: String
-        if !isOwnPolicy {
-            remark = StorageRules.Refusal.policyChanged.rawValue
-        } else if let use = reuse(standing, request, isOffline: isOffline) {
-            return .answer(use)
-        } else {
-            remark = standing.obstacle
+        guard kept.policy == policy else {
+            let remark = StorageRules.Refusal.policyChanged.rawValue
+            return isOffline ? .refuse(remark: remark) : .send(remark: remark, onError: nil)
         }
+        if let use = reuse(standing, request, isOffline: isOffline) { return .answer(use) }
+        let remark = standing.obstacle
         if isOffline { return .refuse(remark: remark) }
         // Whether it could have been validated makes no difference here.
         let onError =
-            isOwnPolicy && standing.servesOnError
+            standing.servesOnError
             ? CacheProvenance(.stale, ageSeconds: standing.age, remark: "stale_if_error") : nil
         guard request.method == .get, let fields = ReuseRules.conditions(kept, others: others)
         else { return .send(remark: remark, onError: onError) }

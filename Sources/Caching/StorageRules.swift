@@ -104,15 +104,19 @@ package enum StorageRules {
         _ head: ResponseHead, _ directives: CacheDirectives
     ) throws(Refusal) {
         guard head.status != 206, !head.fields.contains("Content-Range") else { throw .partial }
-        guard (200...599).contains(head.status), head.status != 304, head.status != 421 else {
-            throw .status
-        }
+        guard (200...599).contains(head.status), !ofConditions.contains(head.status),
+            head.status != 421
+        else { throw .status }
         let isExplicit = directives.has("max-age") || head.fields.contains("Expires")
         let isNamed = directives.has("public") || directives.has("private")
         guard isExplicit || isNamed || Freshness.heuristicStatuses.contains(head.status) else {
             throw .status
         }
     }
+
+    /// They speak of the conditions, the range or the expectation of one request, which the next one for
+    /// the URL does not have. Source: RFC 9110 §15.4.5, §15.5.13, §15.5.17, §15.5.18.
+    private static let ofConditions: Set<Int> = [304, 412, 416, 417]
 
     /// The transport decodes nothing of a request for a range, and the next one for the whole takes
     /// what is kept for decoded.

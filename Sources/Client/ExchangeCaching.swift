@@ -12,6 +12,10 @@ extension ExchangeDriver {
             return deliver(.refusal(of: head.url, remark: "no_cache"))
         }
         let mode = mode(of: head, usually: cache.mode)
+        if mode == .onlyIfCached, usesCredentials(head) {
+            return deliver(
+                .refusal(of: head.url, remark: StorageRules.Refusal.credentials.rawValue))
+        }
         // Before the cookies are read: whose they are may change at any moment.
         let ticket = mode == .none ? nil : ticket(for: head, from: cache)
         let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
@@ -62,9 +66,13 @@ extension ExchangeDriver {
         let mode = request.cacheMode ?? usual
         let isSafe = Freshening.isSafe(head.method)
         let showsAll =
-            request.credentials?.origin != head.url.origin
-            && !(isSafe && state.withLock { $0.machine.sendsBody })
+            !usesCredentials(head) && !(isSafe && state.withLock { $0.machine.sendsBody })
         return showsAll || mode == .onlyIfCached ? mode : .none
+    }
+
+    /// Nobody sees in its fields as whom it is sent.
+    private func usesCredentials(_ head: RequestHead) -> Bool {
+        request.credentials?.origin == head.url.origin
     }
 
     func fallBack() {

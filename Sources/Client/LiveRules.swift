@@ -35,7 +35,16 @@ public final class LiveRules: Sendable, ExpressibleByArrayLiteral {
     /// A decision that fell before the task was begun.
     fileprivate struct Reservation {
         let ticket: RuleTicket
+        let leave: RuleLeave
+        let judged: Judgement
+    }
+
+    /// What was decided, under which list and by which counts and chance, and where it stands among what
+    /// was seen.
+    fileprivate struct Judgement {
         let decision: RuleDecision
+        let tallies: RuleTallies
+        let seed: UInt64
         let version: Int
         let place: Int
     }
@@ -152,19 +161,16 @@ extension LiveRules {
         return judge(request, seed, leave).decision
     }
 
-    /// What was decided, under which list, and where it stands among what was seen.
-    private struct Judgement {
-        let decision: RuleDecision
-        let version: Int
-        let place: Int
-    }
-
     /// The closures of matchers are the application's: they are called without the lock, on a copy
-    /// of the rules, and the decision stands unless what it depends on changed meanwhile.
+    /// of the rules, and the decision stands unless what it depends on changed meanwhile: then they are
+    /// called again. The last try stands whatever changed, for a closure may itself be what changes it.
     private func judge(
         _ request: RuledRequest, _ seed: UInt64, _ leave: RuleLeave
     ) -> Judgement {
+        var triesLeft = LiveRules.mostTries
         while true {
+            triesLeft -= 1
+            let isLast = triesLeft == 0
             let (rules, tallies, version, count) = state.withLock {
                 ($0.rules, $0.tallies, $0.version, $0.forgotten + $0.seen.count)
             }
@@ -173,15 +179,15 @@ extension LiveRules {
             let (place, tell) = state.withLock {
                 state -> (Int?, (@Sendable (SeenRequest) -> Void)?) in
                 let isAlone = state.forgotten + state.seen.count == count
-                guard state.version == version, isAlone || !state.dependsOnCounts else {
-                    return (nil, nil)
-                }
-                state.count(decision, seen)
+                let stands = state.version == version && (isAlone || !state.dependsOnCounts)
+                guard stands || isLast else { return (nil, nil) }
+                state.count(decision, seen, isOfList: state.version == version)
                 return (state.forgotten + state.seen.count - 1, state.onDecision)
             }
             guard let place else { continue }
             tell?(seen)
-            return Judgement(decision: decision, version: version, place: place)
+            return Judgement(
+                decision: decision, tallies: tallies, seed: seed, version: version, place: place)
         }
     }
 
@@ -197,12 +203,12 @@ extension LiveRules {
         if case .pass(let why) = judged.decision.verdict {
             return ReasonToPass(why, rules: judged.decision.names)
         }
+        let reservation = Reservation(ticket: ticket, leave: leave, judged: judged)
         state.withLock { state in
-            state.reserved.append(
-                Reservation(
-                    ticket: ticket, decision: judged.decision, version: judged.version,
-                    place: judged.place))
-            if state.reserved.count > LiveRules.mostReserved { state.reserved.removeFirst() }
+            state.reserved.append(reservation)
+            // Nobody takes it any more: a task that still comes is decided anew.
+            guard state.reserved.count > LiveRules.mostReserved else { return }
+            state.takeBack(state.reserved.removeFirst().judged)
         }
         return nil
     }
@@ -214,22 +220,47 @@ extension LiveRules {
     package func begin(
         _ request: RuledRequest, _ ticket: RuleTicket, isMore: Bool
     ) -> RuleDecision {
-        let reserved = state.withLock { state -> RuleDecision? in
-            guard let place = state.reserved.firstIndex(where: { $0.ticket == ticket }) else {
-                return nil
+        var leave = leave
+        leave.mayPass = true
+        let (reserved, rules) = state.withLock { state -> (Judgement?, RequestRules) in
+            // The last, for those before it may be of tasks that were cancelled before they began.
+            guard let place = state.reserved.lastIndex(where: { $0.ticket == ticket }) else {
+                return (nil, state.rules)
             }
             let reserved = state.reserved.remove(at: place)
-            guard isMore, reserved.version == state.version else { return reserved.decision }
-            state.takeBack(reserved.decision, reserved.place)
-            return nil
+            guard reserved.judged.version == state.version, reserved.leave == leave else {
+                state.takeBack(reserved.judged)
+                return (nil, state.rules)
+            }
+            return (reserved.judged, state.rules)
         }
-        return reserved ?? decide(request)
+        guard let reserved else { return decide(request) }
+        guard isMore else { return reserved.decision }
+        leave.mayPass = false
+        // By the counts that it was decided by before: others have been counted since, behind it.
+        let decision = rules.decide(request, reserved.tallies, seed: reserved.seed, leave: leave)
+        let seen = SeenRequest(request, decision)
+        let tell = state.withLock { state in
+            state.takeBack(reserved)
+            state.count(decision, seen, isOfList: state.version == reserved.version)
+            return state.onDecision
+        }
+        tell?(seen)
+        return decision
     }
+
+    /// How often a request is judged anew because rules or counts changed meanwhile.
+    ///
+    /// Because: a change in each of so many tries is made by the judging itself.
+    private static let mostTries = 8
 }
 
 extension LiveRules.State {
-    fileprivate mutating func count(_ decision: RuleDecision, _ request: SeenRequest) {
-        tallies.count(decision)
+    /// - Parameter isOfList: it was decided by the list that is here now.
+    fileprivate mutating func count(
+        _ decision: RuleDecision, _ request: SeenRequest, isOfList: Bool
+    ) {
+        if isOfList { tallies.count(decision) }
         for name in decision.names { called[name, default: 0] += 1 }
         seen.append(request)
         if seen.count > LiveRules.mostSeen {
@@ -239,10 +270,12 @@ extension LiveRules.State {
         }
     }
 
-    fileprivate mutating func takeBack(_ decision: RuleDecision, _ place: Int) {
-        tallies.takeBack(decision)
-        for name in decision.names { called[name, default: 0] -= 1 }
-        let index = place - forgotten
+    fileprivate mutating func takeBack(_ judged: LiveRules.Judgement) {
+        // What was counted under another list, or before all was forgotten, is no longer counted.
+        guard judged.version == version else { return }
+        tallies.takeBack(judged.decision)
+        for name in judged.decision.names { called[name, default: 0] -= 1 }
+        let index = judged.place - forgotten
         if seen.indices.contains(index) {
             // Its place stays, so that places of others do: it says what became of it.
             seen[index].isWithdrawn = true

@@ -128,9 +128,10 @@ package final class RuledExchange: StartedExchange {
         case .offline:
             // What nothing that is kept answers comes back as unsatisfied; see `received`.
             request.cacheMode = .onlyIfCached
+            request.redirects.followed += state.withLock { $0.followed }
             return client.start(request, observer: listener, cookies: cookies)
         case .resolve, .pass:
-            request.redirects.maximumHops -= state.withLock { $0.followed }
+            request.redirects.followed += state.withLock { $0.followed }
             let keeper = AddedCookies.keeper(decision.cookies, cookies, &request)
             return client.start(request, observer: listener, cookies: keeper)
         case .stub(let form, let rule):

@@ -37,6 +37,11 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
         var body: StubBody?
         var drain: BodyDrain?
         var isDrained = false
+        /// Of the reading of the request's body.
+        var reads = 0
+        /// The closure that makes the response runs.
+        var isMaking = false
+        var making: Task<Void, Never>?
         var sent: Int64 = 0
         /// What the throttle counts from.
         var flowing: (since: Monotonic, octets: Int64)?
@@ -107,7 +112,12 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
         switch order.form {
         case .listed(let responses, _): play(responses.first ?? StubResponse(status: 204))
         case .made(_, let make):
-            Task {
+            let idle = order.request.limits.idle.wholeMilliseconds
+            stage.isMaking = true
+            ring(at: clock.now().adding(milliseconds: idle)) { player in
+                if player.stage.isMaking { player.fail(.timedOut(waitingFor: "response")) }
+            }
+            stage.making = Task {
                 let result: Result<StubResponse, any Error>
                 do { result = .success(try await make(order.ruled)) } catch {
                     result = .failure(error)
@@ -118,6 +128,8 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
     }
 
     private func made(_ result: Result<StubResponse, any Error>) {
+        stage.making = nil
+        stage.isMaking = false
         guard !stage.isOver else { return }
         switch result {
         case .success(let response): play(response)
@@ -154,7 +166,14 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
 
     private func took(_ outcome: BodyDrain.Outcome) {
         switch outcome {
-        case .later: break
+        case .later:
+            stage.reads += 1
+            let reads = stage.reads
+            let idle = order.request.limits.idle.wholeMilliseconds
+            ring(at: clock.now().adding(milliseconds: idle)) { player in
+                guard !player.stage.isDrained, player.stage.reads == reads else { return }
+                player.fail(.timedOut(waitingFor: "idle"))
+            }
         case .failed(let cause): fail(cause)
         case .done:
             guard !stage.isDrained else { return }
@@ -337,6 +356,8 @@ extension StubPlayer {
         stage.body = nil
         stage.drain?.end()
         stage.drain = nil
+        stage.making?.cancel()
+        stage.making = nil
         let now = clock.now()
         let waiting = shared.withLock { shared in
             shared.isOver = true

@@ -18,6 +18,8 @@ public struct RedirectRules: Sendable, Hashable {
     public var maximumHops = 20
     /// Follow from `https` to `http`.
     public var allowsDowngrade = false
+    /// Redirects that led to the request these rules are for: they count.
+    package var followed = 0
 
     public init() {}
 
@@ -48,7 +50,7 @@ public struct RedirectRules: Sendable, Hashable {
         do { url = try request.url.resolving(reference: location, toASCII: toASCII) } catch {
             return .deliver(.unreadableLocation(error))
         }
-        guard hops < maximumHops else { return .refuse(.tooMany(maximumHops)) }
+        guard hops + followed < maximumHops else { return .refuse(.tooMany(maximumHops)) }
         if request.url.origin.scheme == .https, url.origin.scheme == .http, !allowsDowngrade {
             return .refuse(.downgrade(to: url))
         }

@@ -97,7 +97,7 @@ package struct Installation: Sendable {
     }
 
     private func reasonToPass(_ request: URLRequest) -> ReasonToPass? {
-        guard scope.covers(request.url, resolvers: resolvers) else {
+        guard scope.covers(request.url, resolvers: resolvers) || isHeldOffline(request) else {
             return ReasonToPass("out of scope")
         }
         guard let rules, rules.mayPass else { return nil }
@@ -107,6 +107,13 @@ package struct Installation: Sendable {
                 request, toASCII: client.parts.toASCII)
         else { return nil }
         return rules.reasonToPass(ruled, RuledReading.ticket(request))
+    }
+
+    /// While nothing may go to the network, no request over HTTP is left to the system's loader.
+    private func isHeldOffline(_ request: URLRequest) -> Bool {
+        guard rules?.switches.isOffline == true, let scheme = request.url?.scheme?.lowercased()
+        else { return false }
+        return scheme == "http" || scheme == "https"
     }
 
     /// The system's loader tells nothing of what it does.

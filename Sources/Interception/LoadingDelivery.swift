@@ -229,6 +229,6 @@ extension Loading.State {
     fileprivate mutating func follow(_ offer: RedirectOffer) {
         plan.request.head = offer.step.head
         if !offer.step.keepsBody { plan.body = .none }
-        plan.request.redirects.maximumHops -= 1
+        plan.request.redirects.followed += 1
     }
 }

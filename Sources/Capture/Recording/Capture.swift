@@ -51,8 +51,8 @@ public final class Capture: Sendable {
 
     // What was recorded is still written, by the thread alone.
     deinit {
-        mailbox.withLockSignalling { $0.stop() }
-        listeners.finish()
+        let isServed = mailbox.withLockSignalling { $0.stop() }
+        if !isServed { listeners.finish() }
     }
 
     /// Whether requests that begin now are recorded; those under way go on as they began.
@@ -195,6 +195,7 @@ extension Capture {
     @discardableResult
     func post(_ message: CaptureMessage) -> CaptureMailbox.Outcome {
         let outcome = mailbox.withLock({ $0.add(message) }, signallingIf: { $0.wakes })
+        if outcome == .refused, message.isEventOnTheWay { listeners.missed(1) }
         guard outcome == .needsThread else { return outcome }
         let makeWriter = makeWriter
         let isStarted = DetachedThread.start(named: "httpdns-capture") { makeWriter().serve() }

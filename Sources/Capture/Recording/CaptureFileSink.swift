@@ -9,6 +9,10 @@ final class CaptureFileSink {
     private var waitingOctets = 0
     /// Octets of the pieces of each record under way.
     private var pieceOctets: [Int64: Int64] = [:]
+    /// Those with pieces that wait for the next commit.
+    private var waitingStreams: Set<Int64> = []
+    /// Records under way of which pieces were lost: their bodies have a hole.
+    private var broken: Set<Int64> = []
     /// Records that were lost here.
     private(set) var lost: Int64 = 0
     private var lostSinceCommit: Int64 = 0
@@ -43,11 +47,19 @@ final class CaptureFileSink {
             CapturePieceRow(
                 stream: stream, side: Int64(side.rawValue), number: number, octets: octets))
         pieceOctets[stream, default: 0] += Int64(octets.count)
+        waitingStreams.insert(stream)
         waitingOctets += octets.count
         if waitingOctets > CaptureFileSink.mostWaitingOctets { flush() }
     }
 
     func add(_ record: CaptureRecord, stream: Int64) {
+        var (record, stream) = (record, stream)
+        if broken.contains(stream) {
+            abandon(stream)
+            stream = 0
+            record.requestBody.losePieces()
+            record.responseBody.losePieces()
+        }
         var row = RecordForm.row(record, &writer)
         row.stream = stream
         row.pieceOctets = pieceOctets.removeValue(forKey: stream) ?? 0
@@ -60,6 +72,7 @@ final class CaptureFileSink {
     /// No record will name these pieces.
     func abandon(_ stream: Int64) {
         pieceOctets[stream] = nil
+        broken.remove(stream)
         archive.abandon(stream)
     }
 
@@ -72,16 +85,20 @@ final class CaptureFileSink {
 
     func clear() {
         archive.removeAll()
+        broken.formUnion(pieceOctets.keys)
         pieceOctets = [:]
+        waitingStreams = []
         waiting = 0
         waitingOctets = 0
     }
 
     private func flush() {
         if archive.commit() == nil {
+            broken.formUnion(waitingStreams)
             lost += Int64(waiting)
             lostSinceCommit += Int64(waiting)
         }
+        waitingStreams = []
         waiting = 0
         waitingOctets = 0
     }
@@ -95,4 +112,13 @@ final class CaptureFileSink {
     /// Because: a transaction of that size is written at the speed of the disk, and more in memory
     /// is of no use.
     private static let mostWaitingOctets = 4 << 20
+}
+
+extension CaptureRecord.Body {
+    /// Of what stands in pieces only the beginning is left.
+    fileprivate mutating func losePieces() {
+        guard keptOctets != Int64(octets.count) else { return }
+        keptOctets = Int64(octets.count)
+        omission = .dropped
+    }
 }

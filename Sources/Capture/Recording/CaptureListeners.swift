@@ -37,6 +37,9 @@ final class CaptureListeners: Sendable {
         state.withLock { $0.missed += missed }
     }
 
+    /// Events that never came so far.
+    func missed(_ count: Int64) { state.withLock { $0.missed += count } }
+
     func finish() {
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }

@@ -16,6 +16,14 @@ enum CaptureMessage: Sendable {
     case close(@Sendable () -> Void)
     case stop
 
+    /// Listeners alone want it.
+    var isEventOnTheWay: Bool {
+        switch self {
+        case .began, .answered: true
+        case .piece, .ended, .abandoned, .flush, .clear, .close, .stop: false
+        }
+    }
+
     /// Octets of bodies, unredacted.
     var octets: Int {
         switch self {
@@ -136,10 +144,12 @@ struct CaptureMailbox: Sendable {
         return takeAll()
     }
 
-    mutating func stop() {
-        guard isServed else { return }
+    /// False when there is no thread that would hear of it.
+    mutating func stop() -> Bool {
+        guard isServed else { return false }
         messages.append(.stop)
         isPressing = true
+        return true
     }
 
     /// True when something was dropped since the last time, and for the first of a row.

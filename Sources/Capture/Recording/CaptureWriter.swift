@@ -38,7 +38,7 @@ struct CaptureWriter {
             } until: { box in
                 box.wakeAt
             }
-            guard writer.obey(messages) else { return }
+            guard writer.obey(messages) else { return writer.listeners.finish() }
         }
     }
 

@@ -8,7 +8,18 @@ import Testing
         let bench = CachingBench()
         return Freshening.confirmed(
             try bench.kept(old), by: try CachingBench.head(new, status: 304), delaySeconds: 0,
-            at: bench.later(seconds), policy: [9])
+            at: bench.later(seconds), policy: [1])
+    }
+
+    @Test func `a 304 under another trust policy confirms nothing`() throws {
+        let bench = CachingBench()
+        let head = try CachingBench.head(["ETag: \"a\""], status: 304)
+        let kept = try bench.kept(["ETag: \"a\""])
+        for (policy, isConfirmed) in [([1], true), ([9], false), ([], false)] as [([UInt8], Bool)] {
+            let confirmed = Freshening.confirmed(
+                kept, by: head, delaySeconds: 0, at: bench.later(5), policy: policy)
+            #expect((confirmed != nil) == isConfirmed)
+        }
     }
 
     @Test func `a 304 renews age, lifetime and fields, and leaves what describes the body`() throws
@@ -33,7 +44,6 @@ import Testing
             #expect(!kept.fields.contains(name), "\(name)")
         }
         #expect(kept.ageSeconds(at: CachingBench().later(101)) == 1)
-        #expect(kept.policy == [9])
     }
 
     @Test(arguments: [
@@ -50,6 +60,11 @@ import Testing
     @Test func `a 304 without a tag confirms, one with a tag for what has none does not`() throws {
         let changed = "Last-Modified: " + CachingBench.date(-500)
         #expect(try confirmed([changed], by: []) != nil)
+        #expect(try confirmed([changed], by: [changed]) != nil)
+        let other = "Last-Modified: " + CachingBench.date(-400)
+        #expect(try confirmed([changed], by: [other]) == nil)
+        let tag = "ETag: \"a\""
+        #expect(try confirmed([changed, tag], by: [other, tag]) != nil)
         #expect(try confirmed([changed], by: ["ETag: \"a\""]) == nil)
     }
 

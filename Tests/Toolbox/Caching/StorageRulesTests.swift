@@ -36,6 +36,11 @@ import Testing
         Case(status: 206, given: ["Cache-Control: max-age=60"], verdict: "partial"),
         Case(given: ["Content-Range: bytes 0-1/5"], verdict: "partial"),
         Case(status: 304, given: ["Cache-Control: max-age=60"], verdict: "status"),
+        Case(
+            status: 412, given: ["Cache-Control: max-age=60"], asked: ["If-Match: \"z\""],
+            verdict: "status"),
+        Case(status: 416, given: ["Cache-Control: max-age=60"], verdict: "status"),
+        Case(status: 417, given: ["Cache-Control: max-age=60"], verdict: "status"),
         Case(status: 421, given: ["Cache-Control: max-age=60"], verdict: "status"),
         Case(status: 301, verdict: "kept"), Case(status: 308, verdict: "kept"),
         Case(status: 302, verdict: "status"),

@@ -149,3 +149,43 @@ import Testing
         #expect([].withUnsafeBufferPointer(DetailWriter.isPlain))
     }
 }
+
+/// What becomes of records whose file fails, and of listeners whose capture is let go.
+@Suite(.timeLimit(.minutes(2))) struct LostPieceTests {
+    @Test func `a body of which a piece was lost is kept as far as it is whole`() async throws {
+        let lab = try CaptureLab()
+        var configuration = CaptureConfiguration(path: lab.path)
+        configuration.limits.maximumBodyOctets = 1 << 20
+        let capture = Capture(configuration)
+        let watch = try #require(capture.begin(.sample("/long")))
+        let piece = (0..<100_000).map { UInt8(truncatingIfNeeded: 0x61 + $0 % 26) }
+        piece.withUnsafeBytes { watch.received($0) }
+        await capture.flush()
+        // What was written so far is gone, with all that the file held.
+        capture.clear()
+        await capture.flush()
+        for _ in 0..<3 { piece.withUnsafeBytes { watch.received($0) } }
+        watch.ended()
+        capture.add(.sample("/whole", body: piece))
+        await capture.close()
+        let file = try CaptureFile(lab.path)
+        let records = try (1...2).map { try #require(try file.record($0)) }
+        #expect(records.map { CapturedPath.of($0.url) } == ["/long", "/whole"])
+        let (broken, whole) = (records[0].responseBody, records[1].responseBody)
+        #expect(broken.omission == .dropped && broken.totalOctets == 400_000)
+        #expect(broken.keptOctets == Int64(broken.octets.count))
+        let isBeginning = broken.octets == Array(piece.prefix(65_536))
+        #expect(isBeginning)
+        #expect(whole.omission == nil && whole.keptOctets == 100_000)
+    }
+
+    @Test func `a listener hears of all that ended before its capture was let go`() async throws {
+        var capture: Capture? = Capture()
+        let events = try #require(capture).events()
+        for number in 0..<5 { capture?.add(.sample("/\(number)")) }
+        capture = nil
+        var ended: [String] = []
+        for await case .ended(let record) in events { ended.append(CapturedPath.of(record.url)) }
+        #expect(ended == (0..<5).map { "/\($0)" })
+    }
+}
