@@ -47,7 +47,8 @@ struct Ending {
         case CURLE_HTTP2 where isCleared && !hasHead && loss == nil,
             CURLE_HTTP2_STREAM where isCleared && !hasHead && loss != .unprocessed:
             return .malformedResponse(text)
-        case CURLE_RECV_ERROR where hasHead && isBadChunking:
+        case CURLE_RECV_ERROR where hasHead && isBadChunking,
+            CURLE_BAD_FUNCTION_ARGUMENT where hasHead && isBadChunking:
             return .malformedResponse(text)
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
             CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SSL_SHUTDOWN_FAILED:
@@ -65,8 +66,9 @@ struct Ending {
 
     /// The peer spoke, and broke the framing of the body. libcurl has no code for that, only words.
     ///
-    /// Source: curl 7.88 and 8.5, transfer.c: "%s in chunked-encoding".
-    private var isBadChunking: Bool { text.contains("in chunked-encoding") }
+    /// Source: curl 7.88 and 8.5, transfer.c: "%s in chunked-encoding", "Failed reading the
+    /// chunked-encoded stream"; the second with a code for faults of the caller.
+    private var isBadChunking: Bool { text.contains("chunked-encod") }
 
     /// Before the request went out, a broken connection means the peer could not be reached.
     private var broken: TransportFailure {
