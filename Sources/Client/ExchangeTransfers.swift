@@ -87,7 +87,7 @@ extension ExchangeDriver {
         _ head: RequestHead, over route: Route, sendsBody: Bool
     ) throws(RewriteFault) -> TransportRequest {
         let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
-        let fields = try HostRewriter().fields(of: head, cookies: value)
+        let fields = try HostRewriter().fields(of: head, cookieField: value)
         var body = sendsBody ? request.body : .none
         if let watch = request.bodyWatch, case .stream(let source) = body {
             body = .stream(WatchedSource(source, watch))

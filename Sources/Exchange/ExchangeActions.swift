@@ -21,7 +21,7 @@ extension ExchangeMachine {
             RequestHead, Route, sendsBody: Bool, freshly: Bool = false, via: ProxyPath? = nil)
         case cancelTransfer
         /// Keep these `Set-Cookie` lines under the logical URL.
-        case storeCookies([String], from: HTTPURL)
+        case storeCookies([FieldText], from: HTTPURL)
         /// Ask the caller, who answers by ``ExchangeMachine/redirectAnswered(_:now:)``.
         case offerRedirect(RedirectOffer)
         /// Hand over the head, then what was held back, then say so by

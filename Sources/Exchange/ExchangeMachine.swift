@@ -205,7 +205,7 @@ package struct ExchangeMachine: Sendable {
         fallsBack = false
         var response = response
         response.url = head.url
-        let cookies = response.fields.all("Set-Cookie")
+        let cookies = response.fields.texts("Set-Cookie")
         if response.status == RetryRules.misdirectedStatus, retryRules.retriesMisdirected(tally) {
             tally.wasMisdirected = true
             noteMisdirection()
@@ -215,7 +215,7 @@ package struct ExchangeMachine: Sendable {
         return storing(cookies, before: judge(response))
     }
 
-    private func storing(_ cookies: [String], before actions: [Action]) -> [Action] {
+    private func storing(_ cookies: [FieldText], before actions: [Action]) -> [Action] {
         cookies.isEmpty ? actions : [.storeCookies(cookies, from: head.url)] + actions
     }
 

@@ -37,7 +37,7 @@ public struct RedirectRules: Sendable, Hashable {
         guard let status = RedirectStatus(rawValue: response.status) else {
             return .deliver(.notARedirect)
         }
-        let locations = response.fields.all("Location")
+        let locations = response.fields.texts("Location")
         guard let location = locations.first, !location.isEmpty else {
             return .deliver(.noLocation)
         }

@@ -179,7 +179,7 @@ struct HeadReader {
                     hasFoldedFraming || HTTPFields.same(name, HeadReader.length)
                     || HTTPFields.same(name, HeadReader.coding)
             }
-            guard fields.extendLast(by: " " + HeadReader.trimmed(line)) else {
+            guard fields.extendLast(by: HeadReader.folded(line)) else {
                 throw .malformedResponse("the first header field begins with a space")
             }
             return
@@ -189,7 +189,8 @@ struct HeadReader {
         }
         if fields.fields.isEmpty { fields = HTTPFields(room: HeadReader.usualFields) }
         fields.add(
-            unchecked: HeadReader.text(line[..<colon]), HeadReader.trimmed(line[(colon + 1)...]))
+            unchecked: HeadReader.text(line[..<colon]).text,
+            HeadReader.text(HeadReader.trimmed(line[(colon + 1)...])))
     }
 
     /// Because: most responses have fewer.
@@ -211,24 +212,25 @@ struct HeadReader {
         return raw[..<count]
     }
 
-    private static func trimmed(_ octets: Line) -> String {
+    private static func trimmed(_ octets: Line) -> Line {
         var (first, end) = (octets.startIndex, octets.endIndex)
         while first < end, isSpace(octets[first]) { first += 1 }
         while first < end, isSpace(octets[end - 1]) { end -= 1 }
-        return text(octets[first..<end])
+        return octets[first..<end]
+    }
+
+    /// What a line adds to the one before it.
+    private static func folded(_ line: Line) -> FieldText {
+        FieldText(octets: [0x20] + Array(trimmed(line)))
     }
 
     private static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 
-    /// UTF-8 where it is, otherwise one character an octet. Source: RFC 9110 §5.5 (ISO-8859-1).
-    private static func text(_ octets: Line) -> String {
+    private static func text(_ octets: Line) -> FieldText {
         let octets = UnsafeRawBufferPointer(rebasing: octets)
         // Nearly all of it, and then nothing is to be repaired.
-        if isASCII(octets) { return String(decoding: octets, as: UTF8.self) }
-        if let text = String(validating: octets, as: UTF8.self) { return text }
-        var text = ""
-        for octet in octets { text.unicodeScalars.append(Unicode.Scalar(octet)) }
-        return text
+        if isASCII(octets) { return FieldText(String(decoding: octets, as: UTF8.self)) }
+        return FieldText(octets: octets)
     }
 
     private static func isASCII(_ octets: UnsafeRawBufferPointer) -> Bool {

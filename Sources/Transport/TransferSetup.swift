@@ -31,12 +31,7 @@ extension EasyHandle {
             said.connectMilliseconds = request.limits.connectMilliseconds
         }
         if said.fields != request.fields {
-            set(
-                CURLOPT_HTTPHEADER,
-                lines: RequestFields.lines(
-                    request.fields, hasBody: request.body.isThere,
-                    expectsContinue: request.expectsContinue,
-                    accepting: request.offersCodings ? ContentCoding.acceptEncoding : nil))
+            setFields(request)
             said.fields = request.fields
         }
         switch request.body {
@@ -46,6 +41,15 @@ extension EasyHandle {
         case .stream(let source): set(CURLOPT_INFILESIZE_LARGE, offset: source.length ?? -1)
         }
         setCredentials(request)
+    }
+
+    private func setFields(_ request: TransportRequest) {
+        let lines = RequestFields.lines(
+            request.fields, hasBody: request.body.isThere,
+            expectsContinue: request.expectsContinue,
+            accepting: request.offersCodings ? ContentCoding.acceptEncoding : nil)
+        guard request.fields.hasOctets else { return set(CURLOPT_HTTPHEADER, lines: lines) }
+        set(CURLOPT_HTTPHEADER, octetLines: RequestFields.octets(of: lines, request.fields))
     }
 
     /// The URL keeps the host we mean; only the connection goes elsewhere. No proxy is ever taken from
