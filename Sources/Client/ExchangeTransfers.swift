@@ -86,7 +86,7 @@ extension ExchangeDriver {
     private func wire(
         _ head: RequestHead, over route: Route, sendsBody: Bool
     ) throws(RewriteFault) -> TransportRequest {
-        let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
+        let (head, value) = try withCookies(head)
         let fields = try HostRewriter().fields(of: head, cookieField: value)
         var body = sendsBody ? request.body : .none
         if let watch = request.bodyWatch, case .stream(let source) = body {

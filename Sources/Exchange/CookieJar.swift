@@ -227,8 +227,19 @@ extension CookieJar {
         }
     }
 
-    /// `Max-Age` counts before `Expires`. Source: RFC 6265 §5.3 step 3.
+    /// `Max-Age` counts before `Expires`. Source: RFC 6265 §5.3 step 3. Nothing is kept for longer than
+    /// ``maximumAgeSeconds``.
     private static func expiry(of line: SetCookieLine, now: WallTime) -> WallTime? {
+        let (limit, overflow) = now.secondsSince1970.addingReportingOverflow(maximumAgeSeconds)
+        return stated(line, now: now).map {
+            min($0, WallTime(secondsSince1970: overflow ? .max : limit))
+        }
+    }
+
+    /// 400 days. Source: RFC 6265bis §5.5.
+    private static let maximumAgeSeconds: Int64 = 34_560_000
+
+    private static func stated(_ line: SetCookieLine, now: WallTime) -> WallTime? {
         guard let seconds = line.maxAgeSeconds else { return line.expires }
         guard seconds > 0 else { return WallTime(secondsSince1970: .min) }
         let (end, overflow) = now.secondsSince1970.addingReportingOverflow(seconds)

@@ -126,13 +126,16 @@ final class ActiveTransfer {
         if let fault = decoding?.finish() { record(fault) }
     }
 
-    func ending(_ code: CURLcode) -> Ending {
+    /// - Parameter isAlone: no other transfer can have caused it.
+    func ending(_ code: CURLcode, isAlone: Bool) -> Ending {
         Ending(
             code: code,
             text: easy.explanation(of: code).replacing(
                 route.name, with: (request.via?.proxy.host ?? request.origin.host).uriText),
             scheme: request.origin.scheme, isCleared: isCleared, hasHead: head.isComplete,
+            isAlone: isAlone,
             mayBeCut: mayBeCut, loss: loss,
+            asksProxy: request.asksProxy,
             proxyAnswer: request.via == nil ? 0 : easy.long(CURLINFO_HTTP_CONNECTCODE),
             refusal: verdict?.withLock { $0 }, host: request.origin.host)
     }

@@ -95,10 +95,9 @@ extension EasyHandle {
             let port = request.origin.port
             set(CURLOPT_CONNECT_TO, lines: [RouteRegistry.connectTo(address, port)])
         }
-        let isTunnel = request.origin.scheme == .https || path.address != nil
-        set(CURLOPT_HTTPPROXYTUNNEL, path.proxy.kind == .http && isTunnel)
+        set(CURLOPT_HTTPPROXYTUNNEL, request.asksProxy)
         // Source: RFC 9112 §3.2.2: a proxy that reads the request needs the whole URL.
-        let isAbsolute = path.proxy.kind == .http && !isTunnel
+        let isAbsolute = path.proxy.kind == .http && !request.asksProxy
         set(
             CURLOPT_REQUEST_TARGET,
             isAbsolute ? request.origin.description + request.target : request.target)

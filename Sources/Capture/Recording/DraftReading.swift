@@ -122,6 +122,7 @@ extension CaptureRecord.Hop {
             .init(at: $0.address?.description, label: $0.label, message: $0.message)
         }
         wasRefreshed = hop.wasRefreshed
+        notFollowed = hop.notFollowed.map { "\($0)" }
         systemFallback = hop.systemFallback?.label
         cache = hop.cache?.outcome.rawValue
         rules = hop.rules

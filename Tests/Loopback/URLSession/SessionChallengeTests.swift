@@ -121,6 +121,29 @@ import Testing
         #expect(sent.allSatisfy { $0.hasPrefix("Basic ") })
     }
 
+    @Test func `a challenge whose body never comes is met all the same`() async throws {
+        let server = try ScriptedServer { connection in
+            while let head = connection.readHead() {
+                guard !head.contains("Authorization: ") else {
+                    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nwelcome")
+                    continue
+                }
+                connection.send(
+                    "HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=x\r\n"
+                        + "Content-Length: 10\r\n\r\n")
+                return connection.waitForEnd()
+            }
+        }
+        let delegate = ChallengeDelegate(onChallenge: SessionChallengeTests.giving)
+        let session = try lab.session(delegate: delegate)
+        let url = "http://\(SessionLab.host):\(server.endpoint.port)/"
+        var request = URLRequest(url: try #require(URL(string: url)))
+        // Nothing else ends it within the time of this suite.
+        request.timeoutInterval = 600
+        #expect(await session.load(request).text == "welcome")
+        #expect(server.connections == 2)
+    }
+
     @Test func `where both schemes' credentials are refused each is sent once, and the 401 comes`()
         async throws
     {
