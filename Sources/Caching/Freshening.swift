@@ -71,7 +71,7 @@ package enum Freshening {
         guard !isSafe(method), (200...399).contains(head.status) else { return [] }
         var keys = [CacheKey(url)]
         for name in ["Location", "Content-Location"] {
-            for text in head.fields.all(name) {
+            for text in head.fields.texts(name) {
                 guard let other = try? url.resolving(reference: text, toASCII: toASCII),
                     other.origin == url.origin
                 else { continue }

@@ -13,28 +13,28 @@ struct AddedCookies: CookieKeeper {
         _ added: [RuleCookie], _ kept: any CookieKeeper, _ request: inout HTTPRequest
     ) -> any CookieKeeper {
         guard !added.isEmpty else { return kept }
-        let own = request.head.fields.all("Cookie")
+        let own = request.head.fields.texts("Cookie")
         guard !own.isEmpty || !request.usesCookies else {
             return AddedCookies(kept: kept, added: added)
         }
-        let all = own.isEmpty ? nil : own.joined(separator: "; ")
+        let all = own.isEmpty ? nil : CookiePairs.joined(own)
         if let line = AddedCookies.line(all, added) {
             try? request.head.fields.set("Cookie", line)
         }
         return kept
     }
 
-    func cookies(for url: HTTPURL) -> String? {
+    func cookies(for url: HTTPURL) -> FieldText? {
         AddedCookies.line(kept.cookies(for: url), added)
     }
 
-    func store(_ lines: [String], from url: HTTPURL) { kept.store(lines, from: url) }
+    func store(_ lines: [FieldText], from url: HTTPURL) { kept.store(lines, from: url) }
 
-    private static func line(_ line: String?, _ added: [RuleCookie]) -> String? {
-        let names = Set(added.map(\.name))
-        let others = (line ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
-            .filter { !names.contains(String($0.prefix { $0 != "=" })) }.map(String.init)
-        let all = others + added.map { "\($0.name)=\($0.value.revealed)" }
-        return all.isEmpty ? nil : all.joined(separator: "; ")
+    private static func line(_ line: FieldText?, _ added: [RuleCookie]) -> FieldText? {
+        let names = Set(added.map { Array($0.name.utf8) })
+        let others = line.map(CookiePairs.all) ?? []
+        return CookiePairs.joined(
+            others.filter { !names.contains(CookiePairs.name($0)) }
+                + added.map { FieldText("\($0.name)=\($0.value.revealed)") })
     }
 }

@@ -5,10 +5,10 @@ package import HTTPDNSPlatform
 /// Where the cookies of a client are kept: under the logical URL, never under an address.
 package protocol CookieKeeper: Sendable {
     /// The `Cookie` value for a request to `url`; nil for none.
-    func cookies(for url: HTTPURL) -> String?
+    func cookies(for url: HTTPURL) -> FieldText?
 
     /// Keeps the `Set-Cookie` lines of a response from `url`.
-    func store(_ lines: [String], from url: HTTPURL)
+    func store(_ lines: [FieldText], from url: HTTPURL)
 }
 
 /// Keeps cookies in memory, by RFC 6265bis.
@@ -32,12 +32,12 @@ package final class CookieBox: CookieKeeper {
         set { jar.withLock { $0 = newValue } }
     }
 
-    package func cookies(for url: HTTPURL) -> String? {
+    package func cookies(for url: HTTPURL) -> FieldText? {
         let now = clock.now()
-        return jar.withLock { $0.cookieHeader(for: url, now: now) }
+        return jar.withLock { $0.cookieField(for: url, now: now) }
     }
 
-    package func store(_ lines: [String], from url: HTTPURL) {
+    package func store(_ lines: [FieldText], from url: HTTPURL) {
         let now = clock.now()
         jar.withLock { jar in
             for line in lines {

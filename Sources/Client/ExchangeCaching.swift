@@ -18,8 +18,9 @@ extension ExchangeDriver {
         }
         // Before the cookies are read: whose they are may change at any moment.
         let ticket = mode == .none ? nil : ticket(for: head, from: cache)
-        let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
-        guard let fields = try? HostRewriter().fields(of: head, cookies: value) else {
+        guard let (cookied, value) = try? withCookies(head),
+            let fields = try? HostRewriter().fields(of: cookied, cookieField: value)
+        else {
             guard begin(nil) else { return }
             return step { $0.machine.notKept(fallsBack: false, now: $1) }
         }

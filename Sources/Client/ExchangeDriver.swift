@@ -33,6 +33,10 @@ final class ExchangeDriver: StartedExchange {
         var isBodyClaimed = false
         var lookup: (any Stoppable)?
         var alarm: AlarmID?
+        /// Rings when the rest of a body that nobody wants is waited for no longer.
+        var drainAlarm: AlarmID?
+        /// Names of cookies that hops of this exchange have set.
+        var cookiesSet: Set<[UInt8]> = []
         /// Body octets that came before the caller had the head.
         var held: [UInt8] = []
         /// The transfer was paused for that.
@@ -47,7 +51,7 @@ final class ExchangeDriver: StartedExchange {
     /// One for all hops: a policy that changes meanwhile is for the next exchange.
     let verifier: any PeerVerifier
     let clock: any MonotonicSource
-    private let alarms: any AlarmSource
+    let alarms: any AlarmSource
     let deadline: Monotonic
     /// When it began, to the cache: one that began before a sign-out keeps nothing after it.
     let era: ChangeTable.Era?
@@ -134,8 +138,12 @@ final class ExchangeDriver: StartedExchange {
         case .transfer(let head, let route, let sendsBody, let freshly, let path):
             transfer(head, over: route, sendsBody: sendsBody, freshly: freshly, via: path)
         case .cancelTransfer: cancelTransfer()
-        case .storeCookies(let lines, let url):
-            if request.usesCookies { cookies.store(lines, from: url) }
+        case .limitDraining:
+            let generation = state.withLock { $0.generation }
+            drain { driver in
+                driver.told(generation) { $0.machine.drainedLongEnough() }
+            }
+        case .storeCookies(let lines, let url): store(lines, from: url)
         case .offerRedirect(let offer):
             let isAnswered = Locked(false)
             observer.exchange(offers: offer) { answer in
@@ -155,15 +163,15 @@ final class ExchangeDriver: StartedExchange {
     }
 
     private func end(_ result: Result<ExchangeReport, ExchangeFailure>) {
-        let (alarm, hop) = state.withLock { state in
+        let (set, hop) = state.withLock { state in
             defer { state.hop = nil }
             state.isOver = true
             state.transfer = nil
             state.lookup = nil
-            return (state.alarm, state.hop)
+            return ([state.alarm, state.drainAlarm], state.hop)
         }
         hop?.end()
-        if let alarm { alarms.cancel(alarm) }
+        for alarm in set.compactMap(\.self) { alarms.cancel(alarm) }
         giveBodyBack()
         observer.exchange(ended: result)
     }

@@ -30,8 +30,17 @@ package protocol RunningExchange: AnyObject, Sendable {
     /// Goes on after a ``Flow/pause``.
     func resumeBody()
 
+    /// Nobody wants what is left of its body: it is read away, which keeps the connection, for a moment;
+    /// then it is cancelled.
+    func endSoon()
+
     /// What happened so far.
     var report: ExchangeReport { get }
+}
+
+extension RunningExchange {
+    /// Without a connection there is none to keep.
+    package func endSoon() { cancel() }
 }
 
 /// A request that its maker starts, once.

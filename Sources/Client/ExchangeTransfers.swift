@@ -86,8 +86,8 @@ extension ExchangeDriver {
     private func wire(
         _ head: RequestHead, over route: Route, sendsBody: Bool
     ) throws(RewriteFault) -> TransportRequest {
-        let value = request.usesCookies ? cookies.cookies(for: head.url) : nil
-        let fields = try HostRewriter().fields(of: head, cookies: value)
+        let (head, value) = try withCookies(head)
+        let fields = try HostRewriter().fields(of: head, cookieField: value)
         var body = sendsBody ? request.body : .none
         if let watch = request.bodyWatch, case .stream(let source) = body {
             body = .stream(WatchedSource(source, watch))

@@ -81,6 +81,10 @@ package final class RuledExchange: StartedExchange {
         inner?.resumeBody()
     }
 
+    package func endSoon() {
+        if let inner = state.withLock({ $0.inner }) { inner.endSoon() } else { cancel() }
+    }
+
     package var report: ExchangeReport {
         let (past, inner) = state.withLock { ($0.past, $0.inner) }
         return inner.map { past.followed(by: $0.report) } ?? past
@@ -216,6 +220,7 @@ package final class RuledExchange: StartedExchange {
         case .drained:
             answer(.deliver)
             inner?.resumeBody()
+            inner?.endSoon()
         case .cancelled:
             // Without a handle it has just begun: `begin` looks again. It ends by itself then.
             if let inner { inner.cancel() } else { answer(.deliver) }

@@ -191,7 +191,7 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
 
     private func judge() {
         let head = head()
-        let lines = head.fields.all("Set-Cookie")
+        let lines = head.fields.texts("Set-Cookie")
         if !lines.isEmpty, order.request.usesCookies { cookies.store(lines, from: head.url) }
         let now = clock.now()
         shared.withLock { shared in

@@ -86,7 +86,10 @@ extension ExchangeDriver {
         _ generation: UInt64, _ result: Result<TransferFacts, TransportFailure>,
         _ remote: IPAddress?
     ) {
-        let feedback = state.withLock { $0.generation == generation ? $0.feedback : nil }
+        let (feedback, isDrained) = state.withLock {
+            $0.generation == generation ? ($0.feedback, $0.drainAlarm != nil) : (nil, false)
+        }
+        if isDrained { drained() }
         feedback?.tell(client.resolver, result, failedAt: remote)
         if case .failure(.untrusted(let failure)) = result, let mismatch = failure.facts.mismatch {
             sighted(generation, mismatch, failure.facts.chain, remote, refusal: failure.code)

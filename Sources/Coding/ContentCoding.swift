@@ -28,7 +28,7 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
         available.isEmpty ? "identity" : available.map(\.rawValue).joined(separator: ", ")
 
     /// The codings that the values of `Content-Encoding` name, in the order in which they were applied.
-    /// `identity` is none.
+    /// `identity` is none; so is `none`, which servers write that mean it.
     package static func list(of values: [String]) throws(CodingFault) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for value in values {
@@ -37,7 +37,7 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
                 let name = String(
                     decoding: item.drop(while: blank).reversed().drop(while: blank).reversed(),
                     as: UTF8.self)
-                if name.isEmpty || name.lowercased() == "identity" { continue }
+                if name.isEmpty || ["identity", "none"].contains(name.lowercased()) { continue }
                 guard let coding = ContentCoding(name: name) else { throw .unknown(name) }
                 codings.append(coding)
             }

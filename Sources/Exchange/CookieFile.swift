@@ -23,14 +23,26 @@ extension CookieJar {
     public init(
         netscape text: String, now: WallTime, isPublicSuffix: (HostName) -> Bool
     ) throws(CookieFileFault) {
+        try self.init(netscape: Array(text.utf8), now: now, isPublicSuffix: isPublicSuffix)
+    }
+
+    /// The same from the octets of a file, which need not be UTF-8.
+    ///
+    /// - Parameters:
+    ///   - octets: the whole file.
+    ///   - now: decides what is over.
+    ///   - isPublicSuffix: true for a name under which others register names.
+    /// - Throws: ``CookieFileFault``, as ``init(netscape:now:isPublicSuffix:)``.
+    public init(
+        netscape octets: [UInt8], now: WallTime, isPublicSuffix: (HostName) -> Bool
+    ) throws(CookieFileFault) {
         self.init()
-        // A text split at characters would not see the line feed of CR LF, which is one.
-        for (index, line) in text.utf8.split(
+        for (index, line) in octets.split(
             separator: 0x0A, omittingEmptySubsequences: false
         ).enumerated() {
             var line = line
             if line.last == 0x0D { line.removeLast() }
-            let reading = CookieFileLine(String(decoding: line, as: UTF8.self))
+            let reading = CookieFileLine(line)
             switch reading {
             case .remark: continue
             case .fault(let reason): throw CookieFileFault(line: index + 1, reason: reason)
@@ -48,9 +60,20 @@ extension CookieJar {
     ///
     /// Order of making is kept by the order of lines; times of making and last use are not. A cookie
     /// whose name holds a tab, which the form has no place for, is left out.
-    public func netscapeText(now: WallTime) -> String {
+    /// Octets of a cookie that are not UTF-8 stand as characters in it: see ``netscapeOctets(now:)``.
+    public func netscapeText(now: WallTime) -> String { netscape(now: now).text }
+
+    /// The same as octets, each cookie with those that it was set with.
+    ///
+    /// - Parameter now: decides what has expired.
+    public func netscapeOctets(now: WallTime) -> [UInt8] { netscape(now: now).wire }
+
+    private func netscape(now: WallTime) -> FieldText {
         let lines = all(now: now).compactMap(CookieFileLine.text)
-        return CookieFileLine.preface + lines.map { $0 + "\n" }.joined()
+        return FieldText.joined(
+            [FieldText(CookieFileLine.preface)]
+                + lines.map { FieldText.joined([$0, "\n"], separator: "") },
+            separator: "")
     }
 }
 
@@ -113,36 +136,37 @@ private enum CookieFileLine {
     static let preface = "# Netscape HTTP Cookie File\n# Written by httpdns; one cookie a line.\n\n"
     private static let httpOnlyMark = "#HttpOnly_"
 
-    init(_ line: String) {
-        var rest = line[...]
+    init(_ line: ArraySlice<UInt8>) {
+        var rest = line
         var isHTTPOnly = false
-        if rest.hasPrefix(CookieFileLine.httpOnlyMark) {
+        if rest.starts(with: CookieFileLine.httpOnlyMark.utf8) {
             isHTTPOnly = true
-            rest = rest.dropFirst(CookieFileLine.httpOnlyMark.count)
+            rest = rest.dropFirst(CookieFileLine.httpOnlyMark.utf8.count)
         }
-        guard !rest.hasPrefix("#"), rest.contains(where: { $0 != " " && $0 != "\t" }) else {
+        guard rest.first != 0x23, rest.contains(where: { $0 != 0x20 && $0 != 0x09 }) else {
             self = isHTTPOnly ? .fault(.fields(0)) : .remark
             return
         }
         // A value may hold tabs; an empty one may have lost the last.
-        let fields = rest.split(separator: "\t", maxSplits: 6, omittingEmptySubsequences: false)
-            .map(String.init)
+        let fields = rest.split(separator: 0x09, maxSplits: 6, omittingEmptySubsequences: false)
+            .map { FieldText(octets: $0) }
         guard fields.count == 7 || fields.count == 6 else {
             self = .fault(.fields(fields.count))
             return
         }
-        self = .cookie(CookieFileFields(fields: fields, isHTTPOnly: isHTTPOnly))
+        self = .cookie(CookieFileFields(texts: fields, isHTTPOnly: isHTTPOnly))
     }
 
-    static func text(_ cookie: CookieJar.Cookie) -> String? {
+    static func text(_ cookie: CookieJar.Cookie) -> FieldText? {
         guard !cookie.name.contains("\t"), !cookie.path.contains("\t") else { return nil }
         let expiry = cookie.expires.map { max($0.secondsSince1970, 1) } ?? 0
-        return (cookie.isHTTPOnly ? httpOnlyMark : "")
-            + [
-                (cookie.isHostOnly ? "" : ".") + cookie.domain, flag(!cookie.isHostOnly),
-                cookie.path,
-                flag(cookie.isSecure), String(expiry), cookie.name, cookie.value,
-            ].joined(separator: "\t")
+        let mark = cookie.isHTTPOnly ? httpOnlyMark : ""
+        let facts = [
+            mark + (cookie.isHostOnly ? "" : ".") + cookie.domain, flag(!cookie.isHostOnly),
+            cookie.path, flag(cookie.isSecure), String(expiry),
+        ]
+        return FieldText.joined(
+            facts.map { FieldText($0) } + [cookie.nameText, cookie.valueText], separator: "\t")
     }
 
     private static func flag(_ isSet: Bool) -> String { isSet ? "TRUE" : "FALSE" }
@@ -150,18 +174,17 @@ private enum CookieFileLine {
 
 private struct CookieFileFields {
     /// Six or seven.
-    let fields: [String]
+    let texts: [FieldText]
     let isHTTPOnly: Bool
 
     func cookie(
         made now: WallTime, _ isPublicSuffix: (HostName) -> Bool
     ) throws(CookieFileReason) -> CookieJar.Cookie {
-        let (name, value) = (fields[5], fields.count > 6 ? fields[6] : "")
+        let (name, value) = (texts[5], texts.count > 6 ? texts[6] : "")
         guard !name.isEmpty else { throw .noName }
-        guard name.utf8.count + value.utf8.count <= SetCookieLine.maximumPairOctets else {
-            throw .tooLarge
-        }
-        guard (name + value).utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+        let octets = name.wire + value.wire
+        guard octets.count <= SetCookieLine.maximumPairOctets else { throw .tooLarge }
+        guard octets.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
             throw .controlCharacter
         }
         let path = fields[2]
@@ -173,6 +196,8 @@ private struct CookieFileFields {
             path: path, isSecure: try flag(fields[3], "the fourth field"), isHTTPOnly: isHTTPOnly,
             expires: try expiry(), created: now)
     }
+
+    private var fields: [String] { texts.map(\.text) }
 
     private func scope(
         reachesBelow: Bool, _ isPublicSuffix: (HostName) -> Bool

@@ -8,8 +8,11 @@ public import HTTPDNSNames
 public struct CookieJar: Sendable, Hashable {
     /// A cookie as it is kept.
     public struct Cookie: Sendable, Hashable {
-        public let name: String
-        public let value: String
+        /// Name and value; where their octets are not UTF-8, as FieldText shows them.
+        public var name: String { nameText.text }
+        public var value: String { valueText.text }
+        package let nameText: FieldText
+        package let valueText: FieldText
         /// A host name or an address, in canonical form.
         public let domain: String
         /// For ``domain`` itself only; otherwise for the hosts under it as well.
@@ -28,12 +31,12 @@ public struct CookieJar: Sendable, Hashable {
 
         /// A cookie that was kept elsewhere: see ``CookieJar/init(restoring:)``.
         package init(
-            name: String, value: String, domain: String, isHostOnly: Bool, path: String,
+            name: FieldText, value: FieldText, domain: String, isHostOnly: Bool, path: String,
             isSecure: Bool, isHTTPOnly: Bool, expires: WallTime?, created: WallTime,
             order: UInt64 = 0, lastUse: UInt64 = 0
         ) {
-            self.name = name
-            self.value = value
+            nameText = name
+            valueText = value
             self.domain = domain
             self.isHostOnly = isHostOnly
             self.path = path
@@ -46,7 +49,7 @@ public struct CookieJar: Sendable, Hashable {
         }
 
         func replaces(_ other: Cookie) -> Bool {
-            name == other.name && domain == other.domain && path == other.path
+            nameText == other.nameText && domain == other.domain && path == other.path
         }
 
         func isExpired(at now: WallTime) -> Bool { expires.map { $0 <= now } ?? false }
@@ -97,12 +100,21 @@ public struct CookieJar: Sendable, Hashable {
         setCookie line: String, from url: HTTPURL, now: WallTime,
         isPublicSuffix: (HostName) -> Bool
     ) throws(CookieRefusal) {
+        try store(
+            setCookie: FieldText(line), from: url, now: now, isPublicSuffix: isPublicSuffix)
+    }
+
+    /// The same from the octets of a line.
+    package mutating func store(
+        setCookie line: FieldText, from url: HTTPURL, now: WallTime,
+        isPublicSuffix: (HostName) -> Bool
+    ) throws(CookieRefusal) {
         let parsed = try SetCookieLine(line)
         let scope = try CookieRules.scope(
             of: parsed.domain, from: url.origin.host, isPublicSuffix: isPublicSuffix)
         counter += 1
         let cookie = Cookie(
-            name: parsed.name, value: parsed.value, domain: scope.domain,
+            name: parsed.nameText, value: parsed.valueText, domain: scope.domain,
             isHostOnly: scope.isHostOnly,
             path: parsed.path ?? CookieRules.defaultPath(of: url.path),
             isSecure: parsed.isSecure, isHTTPOnly: parsed.isHTTPOnly,
@@ -117,17 +129,22 @@ public struct CookieJar: Sendable, Hashable {
     /// Longer paths come first, then older cookies (Source: RFC 6265 §5.4); what does not fit into
     /// ``maximumFieldOctets`` stays out, whole cookies and from the end.
     public mutating func cookieHeader(for url: HTTPURL, now: WallTime) -> String? {
-        var pairs: [String] = []
+        cookieField(for: url, now: now)?.text
+    }
+
+    /// The same with the octets that the cookies were set with.
+    package mutating func cookieField(for url: HTTPURL, now: WallTime) -> FieldText? {
+        var pairs: [FieldText] = []
         var octets = 0
         for cookie in cookies(for: url, now: now) {
-            let pair = cookie.name + "=" + cookie.value
-            octets += pair.utf8.count + (pairs.isEmpty ? 0 : 2)
+            let pair = FieldText.joined([cookie.nameText, cookie.valueText], separator: "=")
+            octets += (pair.octets?.count ?? pair.text.utf8.count) + (pairs.isEmpty ? 0 : 2)
             guard octets <= CookieJar.maximumFieldOctets else { break }
             if pairs.isEmpty { counter += 1 }
             touch(cookie)
             pairs.append(pair)
         }
-        return pairs.isEmpty ? nil : pairs.joined(separator: "; ")
+        return pairs.isEmpty ? nil : FieldText.joined(pairs, separator: "; ")
     }
 
     /// The longest `Cookie` value that is sent.
@@ -197,7 +214,7 @@ extension CookieJar {
                 (CookieRules.domainMatches(host: domain, domain: cookie.domain)
                     || CookieRules.domainMatches(host: cookie.domain, domain: domain))
                     && kept.contains {
-                        $0.isSecure && $0.name == cookie.name
+                        $0.isSecure && $0.nameText == cookie.nameText
                             && CookieRules.pathMatches(request: cookie.path, cookie: $0.path)
                     }
             }
@@ -210,8 +227,19 @@ extension CookieJar {
         }
     }
 
-    /// `Max-Age` counts before `Expires`. Source: RFC 6265 §5.3 step 3.
+    /// `Max-Age` counts before `Expires`. Source: RFC 6265 §5.3 step 3. Nothing is kept for longer than
+    /// ``maximumAgeSeconds``.
     private static func expiry(of line: SetCookieLine, now: WallTime) -> WallTime? {
+        let (limit, overflow) = now.secondsSince1970.addingReportingOverflow(maximumAgeSeconds)
+        return stated(line, now: now).map {
+            min($0, WallTime(secondsSince1970: overflow ? .max : limit))
+        }
+    }
+
+    /// 400 days. Source: RFC 6265bis §5.5.
+    private static let maximumAgeSeconds: Int64 = 34_560_000
+
+    private static func stated(_ line: SetCookieLine, now: WallTime) -> WallTime? {
         guard let seconds = line.maxAgeSeconds else { return line.expires }
         guard seconds > 0 else { return WallTime(secondsSince1970: .min) }
         let (end, overflow) = now.secondsSince1970.addingReportingOverflow(seconds)

@@ -20,8 +20,10 @@ extension ExchangeMachine {
         case transfer(
             RequestHead, Route, sendsBody: Bool, freshly: Bool = false, via: ProxyPath? = nil)
         case cancelTransfer
+        /// Say ``ExchangeMachine/drainedLongEnough()`` in a moment, unless the transfer is over by then.
+        case limitDraining
         /// Keep these `Set-Cookie` lines under the logical URL.
-        case storeCookies([String], from: HTTPURL)
+        case storeCookies([FieldText], from: HTTPURL)
         /// Ask the caller, who answers by ``ExchangeMachine/redirectAnswered(_:now:)``.
         case offerRedirect(RedirectOffer)
         /// Hand over the head, then what was held back, then say so by

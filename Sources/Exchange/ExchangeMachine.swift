@@ -44,7 +44,8 @@ package struct ExchangeMachine: Sendable {
         /// The answer is not wanted; the request goes out again once its transfer is over.
         /// Valid: finished, stopped.
         case leaving(RoutePlan)
-        /// The redirect's own body is read away before the next hop. Valid: finished, stopped.
+        /// The redirect's own body is read away before the next hop.
+        /// Valid: drainedLongEnough, finished, stopped.
         case draining(RedirectStep)
         /// The caller is being handed the head; a stop and the end of the transfer wait.
         /// Valid: handedOver, finished, stopped.
@@ -205,17 +206,17 @@ package struct ExchangeMachine: Sendable {
         fallsBack = false
         var response = response
         response.url = head.url
-        let cookies = response.fields.all("Set-Cookie")
+        let cookies = response.fields.texts("Set-Cookie")
         if response.status == RetryRules.misdirectedStatus, retryRules.retriesMisdirected(tally) {
             tally.wasMisdirected = true
-            noteMisdirection()
+            note { $0.attempts.append(.misdirected($0)) }
             state = .leaving(plan)
             return storing(cookies, before: [.cancelTransfer])
         }
         return storing(cookies, before: judge(response))
     }
 
-    private func storing(_ cookies: [String], before actions: [Action]) -> [Action] {
+    private func storing(_ cookies: [FieldText], before actions: [Action]) -> [Action] {
         cookies.isEmpty ? actions : [.storeCookies(cookies, from: head.url)] + actions
     }
 
@@ -228,11 +229,16 @@ package struct ExchangeMachine: Sendable {
         case .follow:
             guard over == nil else { return hop(offer.step, now: now) }
             state = .draining(offer.step)
-            return offer.drains ? [] : [.cancelTransfer]
+            return offer.drains ? offer.hasBody ? [.limitDraining] : [] : [.cancelTransfer]
         case .deliver:
             state = .delivering(stop: nil, over: over)
             return [.deliver(offer.response)]
         }
+    }
+
+    /// The rest of a redirect's body has been waited for long enough: another connection costs less.
+    package func drainedLongEnough() -> [Action] {
+        if case .draining = state { [.cancelTransfer] } else { [] }
     }
 
     /// The caller has the head, and all that was held back.
@@ -361,7 +367,8 @@ extension ExchangeMachine {
         let decision = rules.decide(
             response, to: head, hasBody: sendsBody, hops: report.hops.count - 1, toASCII: toASCII)
         switch decision {
-        case .deliver:
+        case .deliver(let reason):
+            note { $0.notFollowed = reason.isRefusal ? reason : nil }
             return receive(response)
         case .refuse(let fault):
             state = .ending(.redirectRefused(fault))
@@ -471,17 +478,6 @@ extension ExchangeMachine {
         _ failure: TransportFailure, at remote: IPAddress?, of route: [IPAddress] = []
     ) {
         note { $0.attempts += RouteAttempt.all(failure, $0.url, at: remote, of: route) }
-    }
-
-    private mutating func noteMisdirection() {
-        note {
-            $0.attempts.append(
-                RouteAttempt(
-                    address: $0.remote?.address, label: "misdirected",
-                    message:
-                        "\($0.url): the server says that it is not the one for this host on that "
-                        + "connection (421); the request goes out once more on a fresh one"))
-        }
     }
 
     private mutating func note(_ change: (inout ExchangeReport.Hop) -> Void) {

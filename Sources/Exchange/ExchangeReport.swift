@@ -39,6 +39,9 @@ public struct ExchangeReport: Sendable, Hashable {
         /// The host was looked up a second time, past what was kept, because no address of the
         /// first answer could be reached.
         public internal(set) var wasRefreshed = false
+        /// Why a redirect that names where to go on was handed over instead; nil for every other
+        /// answer.
+        public package(set) var notFollowed: RedirectDecision.DeliverReason?
         /// Why the system was asked after all, where it was.
         public internal(set) var systemFallback: ResolutionFailure?
 
@@ -152,6 +155,15 @@ public struct RouteAttempt: Sendable, Hashable {
     public let label: String
     /// The whole message.
     public let message: String
+
+    /// The origin sent the request of `hop` away from its connection.
+    static func misdirected(_ hop: ExchangeReport.Hop) -> RouteAttempt {
+        RouteAttempt(
+            address: hop.remote?.address, label: "misdirected",
+            message:
+                "\(hop.url): the server says that it is not the one for this host on that "
+                + "connection (421); the request goes out once more on a fresh one")
+    }
 
     /// One for each address that came to nothing: where the transport names none, all of the route when
     /// none could be connected to.

@@ -24,7 +24,29 @@ public struct HTTPFields: Sendable, Hashable {
     /// One field as written; the name keeps its case.
     public struct Field: Sendable, Hashable {
         public let name: String
+        /// Where its octets are not UTF-8, one character for each.
         public fileprivate(set) var value: String
+        /// The octets that came where they are not ``value`` in UTF-8; see ``FieldText``.
+        package fileprivate(set) var octets: [UInt8]?
+
+        init(name: String, value: FieldText) {
+            self.name = name
+            self.value = value.text
+            octets = value.octets
+        }
+
+        fileprivate mutating func extend(by more: FieldText) {
+            guard more.octets != nil || octets != nil else {
+                value += more.text
+                return
+            }
+            if octets == nil {
+                octets = Array(value.utf8)
+                value = FieldText.latin1(value.utf8)
+            }
+            octets?.append(contentsOf: more.wire)
+            value += FieldText.latin1(more.wire)
+        }
     }
 
     public private(set) var fields: [Field] = []
@@ -42,15 +64,15 @@ public struct HTTPFields: Sendable, Hashable {
     package init(room: Int) { fields.reserveCapacity(room) }
 
     /// Adds a field as it was received; ``check()`` says whether it may stand.
-    package mutating func add(unchecked name: String, _ value: String) {
+    package mutating func add(unchecked name: String, _ value: FieldText) {
         fields.append(Field(name: name, value: value))
     }
 
     /// Adds to the value of the last field; false without one. ``check()`` says whether it may stand.
-    package mutating func extendLast(by text: String) -> Bool {
+    package mutating func extendLast(by text: FieldText) -> Bool {
         guard !fields.isEmpty else { return false }
         // In place: copying the value for each line would cost its square.
-        fields[fields.count - 1].value += text
+        fields[fields.count - 1].extend(by: text)
         return true
     }
 
@@ -65,7 +87,12 @@ public struct HTTPFields: Sendable, Hashable {
     ///   another control character but tab): such text would start a new field on the wire.
     ///   Source: RFC 9110 §5.5.
     public mutating func append(_ name: String, _ value: String) throws(FieldError) {
-        try HTTPFields.check(name, value)
+        try append(name, FieldText(value))
+    }
+
+    /// The same with octets that may be no UTF-8.
+    package mutating func append(_ name: String, _ value: FieldText) throws(FieldError) {
+        try HTTPFields.check(name, value.text)
         fields.append(Field(name: name, value: value))
     }
 
@@ -73,7 +100,12 @@ public struct HTTPFields: Sendable, Hashable {
     ///
     /// - Throws: ``FieldError``, as ``append(_:_:)``.
     public mutating func set(_ name: String, _ value: String) throws(FieldError) {
-        try HTTPFields.check(name, value)
+        try set(name, FieldText(value))
+    }
+
+    /// The same with octets that may be no UTF-8.
+    package mutating func set(_ name: String, _ value: FieldText) throws(FieldError) {
+        try HTTPFields.check(name, value.text)
         remove(name)
         fields.append(Field(name: name, value: value))
     }

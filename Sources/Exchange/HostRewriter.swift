@@ -65,6 +65,13 @@ public struct HostRewriter: Sendable {
     public func fields(
         of request: RequestHead, cookies: String? = nil
     ) throws(RewriteFault) -> HTTPFields {
+        try fields(of: request, cookieField: cookies.map { FieldText($0) })
+    }
+
+    /// The same with cookies that may be no UTF-8.
+    package func fields(
+        of request: RequestHead, cookieField cookies: FieldText?
+    ) throws(RewriteFault) -> HTTPFields {
         for host in request.fields.all("Host") {
             guard HostRewriter.names(host, request.url.origin) else {
                 throw .hostFieldDiffers(

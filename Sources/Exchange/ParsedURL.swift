@@ -24,6 +24,13 @@ package struct ParsedURL: Sendable, Hashable {
     package init(
         _ text: String, base: ParsedURL? = nil, toASCII: DomainToASCII
     ) throws(URLFault) {
+        try self.init(FieldText(text), base: base, toASCII: toASCII)
+    }
+
+    /// The same from octets that may be no UTF-8: in path, query and fragment each is encoded as it is.
+    package init(
+        _ text: FieldText, base: ParsedURL? = nil, toASCII: DomainToASCII
+    ) throws(URLFault) {
         var reader = URLReader(text)
         guard let name = reader.takeScheme() else {
             guard let base else { throw .noScheme }

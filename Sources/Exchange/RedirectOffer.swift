@@ -24,6 +24,9 @@ public struct RedirectOffer: Sendable, Hashable {
         return (0...RedirectOffer.mostDrainedOctets).contains(Int64(length))
     }
 
+    /// A body is to come behind the head.
+    var hasBody: Bool { response.fields.first("Content-Length").map { Int($0) != 0 } ?? true }
+
     /// Because: reading 64 KiB costs less than a new TLS connection (two round trips).
     package static let mostDrainedOctets: Int64 = 65_536
 }

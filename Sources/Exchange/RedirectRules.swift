@@ -39,7 +39,7 @@ public struct RedirectRules: Sendable, Hashable {
         guard let status = RedirectStatus(rawValue: response.status) else {
             return .deliver(.notARedirect)
         }
-        let locations = response.fields.all("Location")
+        let locations = response.fields.texts("Location")
         guard let location = locations.first, !location.isEmpty else {
             return .deliver(.noLocation)
         }
@@ -106,6 +106,35 @@ public enum RedirectDecision: Sendable, Hashable {
         case noLocation
         case severalLocations
         case unreadableLocation(URLFault)
+
+        /// It names where to go on, and nobody goes there.
+        package var isRefusal: Bool {
+            switch self {
+            case .notARedirect, .noLocation: false
+            case .severalLocations, .unreadableLocation: true
+            }
+        }
+
+        /// A bounded label, safe in metrics and JSON.
+        public var label: String {
+            switch self {
+            case .notARedirect: "not_a_redirect"
+            case .noLocation: "no_location"
+            case .severalLocations: "several_locations"
+            case .unreadableLocation: "unreadable_location"
+            }
+        }
+    }
+}
+
+extension RedirectDecision.DeliverReason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .notARedirect: "its status is not that of a redirect that is followed"
+        case .noLocation: "it has no Location"
+        case .severalLocations: "it has several Locations, which differ"
+        case .unreadableLocation(let fault): "its Location is not gone to: \(fault)"
+        }
     }
 }
 

@@ -5,8 +5,8 @@ package import HTTPDNSNames
 /// Where RFC 6265bis gives a rule that RFC 6265 lacks (limits, prefixes, controls), it is followed;
 /// a line without `=` or with an empty name is ignored, as RFC 6265 says.
 package struct SetCookieLine: Sendable, Hashable {
-    package let name: String
-    package let value: String
+    package let nameText: FieldText
+    package let valueText: FieldText
     /// As written, one leading dot dropped; nil when absent or empty.
     package private(set) var domain: String?
     /// Nil when absent or not beginning with `/`.
@@ -21,27 +21,35 @@ package struct SetCookieLine: Sendable, Hashable {
         case strict, lax, none
     }
 
+    package var name: String { nameText.text }
+    package var value: String { valueText.text }
+
     /// - Throws: ``CookieRefusal`` when the whole line is to be ignored.
-    package init(_ line: String) throws(CookieRefusal) {
-        guard line.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+    package init(_ line: String) throws(CookieRefusal) { try self.init(FieldText(line)) }
+
+    /// The same from the octets of a line.
+    package init(_ line: FieldText) throws(CookieRefusal) {
+        let line = line.wire
+        guard line.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
             throw .controlCharacter
         }
-        let parts = line.utf8.split(separator: 0x3B, omittingEmptySubsequences: false)
+        let parts = line.split(separator: 0x3B, omittingEmptySubsequences: false)
         let (name, value) = SetCookieLine.pair(parts[0])
         guard let value, !name.isEmpty else { throw .noName }
-        guard name.utf8.count + value.utf8.count <= SetCookieLine.maximumPairOctets else {
+        guard name.count + value.count <= SetCookieLine.maximumPairOctets else {
             throw .tooLarge
         }
-        self.name = name
-        self.value = value
+        nameText = FieldText(octets: name)
+        valueText = FieldText(octets: value)
         for part in parts.dropFirst() { take(SetCookieLine.pair(part)) }
     }
 
     /// The later of two equal attributes counts; unknown and overlong ones are ignored.
-    private mutating func take(_ attribute: (name: String, value: String?)) {
-        let value = attribute.value ?? ""
-        guard value.utf8.count <= SetCookieLine.maximumAttributeOctets else { return }
-        switch attribute.name.lowercased() {
+    private mutating func take(_ attribute: (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>?)) {
+        let octets = attribute.value ?? []
+        guard octets.count <= SetCookieLine.maximumAttributeOctets else { return }
+        let value = FieldText(octets: octets).text
+        switch String(decoding: attribute.name, as: UTF8.self).lowercased() {
         case "expires": if let time = CookieDate.parse(value) { expires = time }
         case "max-age": if let seconds = SetCookieLine.seconds(value) { maxAgeSeconds = seconds }
         case "domain" where !value.isEmpty:
@@ -55,15 +63,17 @@ package struct SetCookieLine: Sendable, Hashable {
     }
 
     /// Both sides of the first `=`, without blanks around; no value when there is no `=`.
-    private static func pair(_ text: Substring.UTF8View) -> (name: String, value: String?) {
+    private static func pair(
+        _ text: ArraySlice<UInt8>
+    ) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>?) {
         guard let equals = text.firstIndex(of: 0x3D) else { return (trimmed(text), nil) }
         return (trimmed(text[..<equals]), trimmed(text[equals...].dropFirst()))
     }
 
-    private static func trimmed(_ text: Substring.UTF8View) -> String {
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var text = text.drop { $0 == 0x20 || $0 == 0x09 }
         while let last = text.last, last == 0x20 || last == 0x09 { text.removeLast() }
-        return String(decoding: text, as: UTF8.self)
+        return text
     }
 
     /// A `Max-Age`: digits, or `-` and digits; what is too large saturates.

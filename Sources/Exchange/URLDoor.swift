@@ -30,6 +30,15 @@ extension HTTPURL {
     public func resolving(
         reference: String, toASCII: DomainToASCII = HTTPURL.refusingUnicode
     ) throws(URLFault) -> HTTPURL {
+        try resolving(reference: FieldText(reference), toASCII: toASCII)
+    }
+
+    /// The same for octets that may be no UTF-8.
+    ///
+    /// Source: what browsers do with a `Location`: each octet that may not stand is percent-encoded.
+    package func resolving(
+        reference: FieldText, toASCII: DomainToASCII = HTTPURL.refusingUnicode
+    ) throws(URLFault) -> HTTPURL {
         let parsed = try ParsedURL(reference, base: ParsedURL(self), toASCII: toASCII)
         let url = try HTTPURL(parsed)
         guard url.fragment == nil, let fragment else { return url }

@@ -7,11 +7,12 @@ struct URLReader {
     var oddities: Set<URLOddity> = []
 
     /// Blanks and controls at both ends are dropped, tabs and line breaks everywhere.
-    init(_ text: String) {
-        var kept = Array(text.utf8)[...]
+    init(_ text: FieldText) {
+        let written = text.wire
+        var kept = written[...]
         while let first = kept.first, first <= 0x20 { kept.removeFirst() }
         while let last = kept.last, last <= 0x20 { kept.removeLast() }
-        if kept.count != text.utf8.count { oddities.insert(.surroundingBlanks) }
+        if kept.count != written.count { oddities.insert(.surroundingBlanks) }
         octets = kept.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
         if octets.count != kept.count { oddities.insert(.lineBreakRemoved) }
     }

@@ -12,6 +12,18 @@ extension CookieJar {
             isPublicSuffix: { PublicSuffix.isPublicSuffix($0) })
     }
 
+    /// The same from the octets of a file, which need not be UTF-8.
+    ///
+    /// - Throws: ``CookieFileFault``, as ``init(netscape:)``.
+    public init(netscape octets: [UInt8]) throws(CookieFileFault) {
+        try self.init(
+            netscape: octets, now: SystemWallClock().now(),
+            isPublicSuffix: { PublicSuffix.isPublicSuffix($0) })
+    }
+
+    /// The same as octets, each cookie with those that it was set with.
+    public var netscapeOctets: [UInt8] { netscapeOctets(now: SystemWallClock().now()) }
+
     /// The jar as a Netscape cookie file: what has not expired by now.
     public var netscapeText: String { netscapeText(now: SystemWallClock().now()) }
 }

@@ -10,7 +10,8 @@ internal import HTTPDNSNames
 /// queue.
 ///
 /// Rules:
-/// 1. A credential that was refused is not proposed again; each refusal counts for its protection space.
+/// 1. A credential that was refused is not proposed again for its protection space, whatever was tried
+///    in between; each refusal counts for its space.
 /// 2. Credentials belong to the origin that asked; nothing is sent to another.
 /// 3. What worked is given to the session's storage, which keeps it as the credential itself says.
 struct Authentication {
@@ -20,6 +21,18 @@ struct Authentication {
     private struct Used {
         let space: URLProtectionSpace
         let credential: URLCredential
+    }
+
+    private struct Refused: Hashable {
+        let space: SpaceKey
+        let user: String?
+        let password: String?
+
+        init(_ credential: URLCredential, _ space: URLProtectionSpace) {
+            self.space = SpaceKey(space)
+            user = credential.user
+            password = credential.password
+        }
     }
 
     /// What makes two protection spaces one: on this platform no two are ever equal.
@@ -41,6 +54,7 @@ struct Authentication {
 
     private let storage: URLCredentialStorage?
     private var failures: [SpaceKey: Int] = [:]
+    private var refused: Set<Refused> = []
     private var rounds = 0
     /// What the exchange that runs was begun with.
     private var used: Used?
@@ -70,6 +84,7 @@ struct Authentication {
             rounds < Authentication.maximumRounds
         else { return [] }
         rounds += 1
+        if let used { refused.insert(Refused(used.credential, used.space)) }
         let isFromURL = used == nil && request.url.userinfo != nil
         return AuthenticationChallenge.all(in: head.fields).map { challenge in
             let space = Authentication.space(challenge, request.url.origin)
@@ -118,7 +133,9 @@ struct Authentication {
         let stored =
             storage.defaultCredential(for: known)
             ?? credentials.sorted { $0.key < $1.key }.first?.value
-        guard let stored, stored.hasPassword, !isRefused(stored, space) else { return nil }
+        guard let stored, stored.hasPassword, !refused.contains(Refused(stored, space)) else {
+            return nil
+        }
         return stored
     }
 
@@ -129,12 +146,6 @@ struct Authentication {
         let key = SpaceKey(space)
         return storage.allCredentials.first { SpaceKey($0.key) == key }
             .map { ($0.key, $0.value) }
-    }
-
-    private func isRefused(_ credential: URLCredential, _ space: URLProtectionSpace) -> Bool {
-        guard let used, SpaceKey(used.space) == SpaceKey(space) else { return false }
-        return used.credential.user == credential.user
-            && used.credential.password == credential.password
     }
 
     private static func space(
@@ -169,7 +180,8 @@ struct ChallengeAsking: @unchecked Sendable {
     let answer: @Sendable (Answer) -> Void
 
     /// Asks about the first question, and about the next where the delegate rejects it. Without a
-    /// delegate what is proposed is taken.
+    /// delegate, or where it asks for the default, the first of the questions that are left for which
+    /// there is a credential is met with it.
     func ask(_ questions: ArraySlice<Authentication.Question>) {
         guard let question = questions.first else { return answer(.deliver) }
         if let delegate = delegates.ofTask {
@@ -178,39 +190,46 @@ struct ChallengeAsking: @unchecked Sendable {
                 delegate.urlSession(
                     delegates.session, task: delegates.task,
                     didReceive: challenge(asked.value),
-                    completionHandler: hear(asked, Box(questions.dropFirst())))
+                    completionHandler: hear(Box(questions)))
             }
         } else if let delegate = delegates.session.delegate {
             let asked = Box(question)
             delegates.onQueue { [self] in
                 delegate.urlSession(
                     delegates.session, didReceive: challenge(asked.value),
-                    completionHandler: hear(asked, Box(questions.dropFirst())))
+                    completionHandler: hear(Box(questions)))
             }
         } else {
-            takeProposed(question)
+            takeProposed(questions)
         }
     }
 
+    /// - Parameter questions: those that are left; the delegate answers the first.
     private func hear(
-        _ question: Box<Authentication.Question>,
-        _ others: Box<ArraySlice<Authentication.Question>>
+        _ questions: Box<ArraySlice<Authentication.Question>>
     ) -> @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void {
         let once = Once()
         return { disposition, credential in
             guard once.isFirst() else { return }
             switch disposition {
             case .useCredential:
-                answer(credential.map { .use($0, question.value) } ?? .deliver)
-            case .performDefaultHandling: takeProposed(question.value)
+                guard let credential, let question = questions.value.first else {
+                    return answer(.deliver)
+                }
+                answer(.use(credential, question))
+            case .performDefaultHandling: takeProposed(questions.value)
             case .cancelAuthenticationChallenge: answer(.cancel)
-            case .rejectProtectionSpace: ask(others.value)
+            case .rejectProtectionSpace: ask(questions.value.dropFirst())
             }
         }
     }
 
-    private func takeProposed(_ question: Authentication.Question) {
-        answer(question.proposed.map { .use($0, question) } ?? .deliver)
+    private func takeProposed(_ questions: ArraySlice<Authentication.Question>) {
+        for question in questions {
+            guard let proposed = question.proposed else { continue }
+            return answer(.use(proposed, question))
+        }
+        answer(.deliver)
     }
 
     private func challenge(_ question: Authentication.Question) -> URLAuthenticationChallenge {

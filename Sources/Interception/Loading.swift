@@ -265,6 +265,7 @@ final class Loading: TurnListener, @unchecked Sendable {
             begin(plan)
         } else {
             old?.resumeBody()
+            old?.endSoon()
         }
     }
 

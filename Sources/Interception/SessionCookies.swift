@@ -55,10 +55,10 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
         return own.isEmpty ? nil : own.joined(separator: "; ")
     }
 
-    func cookies(for url: HTTPURL) -> String? {
+    func cookies(for url: HTTPURL) -> FieldText? {
         guard sends, let storage, !cookies(storage, url).isEmpty else { return nil }
         var jar = jar(storage, url)
-        return jar.cookieHeader(for: url, now: now)
+        return jar.cookieField(for: url, now: now)
     }
 
     /// Those of the host, whatever their path and whether they are Secure.
@@ -68,7 +68,7 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
         return storage.cookies(for: lookup) ?? []
     }
 
-    func store(_ lines: [String], from url: HTTPURL) {
+    func store(_ lines: [FieldText], from url: HTTPURL) {
         guard keeps, let storage else { return }
         let now = now
         for line in lines {
@@ -81,10 +81,18 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
             else { continue }
             let after = jar.all(now: now)
             for gone in before where !after.contains(where: { SessionCookies.same($0, gone) }) {
-                gone.foundation.map(storage.deleteCookie)
+                KeptCookie(gone, made: nil).map(storage.deleteCookie)
             }
-            for new in after where !before.contains(new) { new.foundation.map(storage.setCookie) }
+            for new in after where !before.contains(new) {
+                // In the place of the one that it replaces. Source: RFC 6265 §5.3 step 11.3.
+                let old = cookies(storage, url).first { SessionCookies.same($0, new) }
+                KeptCookie(new, made: old?.created).map(storage.setCookie)
+            }
         }
+    }
+
+    private static func same(_ cookie: HTTPCookie, _ kept: CookieJar.Cookie) -> Bool {
+        same(CookieJar.Cookie(cookie, now: kept.created), kept)
     }
 
     private var now: WallTime { clock.now() }
@@ -97,7 +105,7 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
     }
 
     private static func same(_ left: CookieJar.Cookie, _ right: CookieJar.Cookie) -> Bool {
-        left.name == right.name && left.domain == right.domain && left.path == right.path
+        left.nameText == right.nameText && left.domain == right.domain && left.path == right.path
             && left.isHostOnly == right.isHostOnly
     }
 }
@@ -105,7 +113,7 @@ final class SessionCookies: CookieKeeper, @unchecked Sendable {
 extension HTTPCookie {
     /// Seconds since 2001 at which it was made; the storage itself keeps no order.
     fileprivate var created: Double {
-        properties?[HTTPCookiePropertyKey("Created")] as? Double ?? 0
+        properties?[.created] as? Double ?? 0
     }
 }
 
@@ -114,15 +122,16 @@ extension CookieJar.Cookie {
     fileprivate init(_ cookie: HTTPCookie, now: WallTime) {
         let isHostOnly = !cookie.domain.hasPrefix(".")
         self.init(
-            name: cookie.name, value: cookie.value,
+            name: (cookie as? KeptCookie)?.nameText ?? FieldText(cookie.name),
+            value: (cookie as? KeptCookie)?.valueText ?? FieldText(cookie.value),
             domain: (isHostOnly ? cookie.domain : String(cookie.domain.dropFirst())).lowercased(),
             isHostOnly: isHostOnly, path: cookie.path, isSecure: cookie.isSecure,
             isHTTPOnly: cookie.isHTTPOnly,
             expires: cookie.expiresDate.map { WallTime(rounding: $0) }, created: now)
     }
 
-    /// This cookie as Foundation keeps it; nil when Foundation refuses it.
-    fileprivate var foundation: HTTPCookie? {
+    /// As Foundation describes a cookie.
+    fileprivate var properties: [HTTPCookiePropertyKey: Any] {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .path: path,
             .domain: isHostOnly ? domain : "." + domain,
@@ -134,8 +143,41 @@ extension CookieJar.Cookie {
         } else {
             properties[.discard] = "TRUE"
         }
-        return HTTPCookie(properties: properties)
+        return properties
     }
+}
+
+/// A cookie with what Foundation's own has no place for: octets that are not UTF-8, and when the one that
+/// it takes the place of was made.
+///
+/// The storage keeps the object. What it writes to a disk, and reads there in another process, is text.
+private final class KeptCookie: HTTPCookie, @unchecked Sendable {
+    // Safety: nothing of it ever changes.
+    let nameText: FieldText
+    let valueText: FieldText
+    private let made: Double?
+
+    /// Nil when Foundation refuses it.
+    ///
+    /// - Parameters:
+    ///   - cookie: what is to be kept.
+    ///   - made: seconds since 2001; nil for now.
+    init?(_ cookie: CookieJar.Cookie, made: Double?) {
+        nameText = cookie.nameText
+        valueText = cookie.valueText
+        self.made = made
+        super.init(properties: cookie.properties)
+    }
+
+    override var properties: [HTTPCookiePropertyKey: Any]? {
+        var properties = super.properties
+        if let made { properties?[.created] = made }
+        return properties
+    }
+}
+
+extension HTTPCookiePropertyKey {
+    fileprivate static let created = HTTPCookiePropertyKey("Created")
 }
 
 extension WallTime {

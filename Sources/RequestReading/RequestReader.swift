@@ -205,10 +205,10 @@ package final class RequestReader {
         guard major == 1 else { throw .unknownVersion }
         var fields = HTTPFields()
         for (name, value) in zip(names, values) {
-            guard let name = String(validating: name, as: UTF8.self),
-                let value = String(validating: RequestReader.trimmed(value), as: UTF8.self)
-            else { throw .badField }
-            do throws(FieldError) { try fields.append(name, value) } catch { throw .badField }
+            guard let name = String(validating: name, as: UTF8.self) else { throw .badField }
+            // Cookies of sites in Latin-1 or GBK, for one, go on as they came.
+            let text = FieldText(octets: RequestReader.trimmed(value))
+            do throws(FieldError) { try fields.append(name, text) } catch { throw .badField }
         }
         guard target.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .badTarget }
         let length = httpdns_http_reader_length(raw)

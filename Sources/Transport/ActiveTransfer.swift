@@ -67,7 +67,7 @@ final class ActiveTransfer {
         let request = control.request
         timers = TransferTimers(request.limits, now: now)
         upload = Upload(request.body)
-        head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
+        head = HeadReader(request)
     }
 
     var request: TransportRequest { control.request }
@@ -126,13 +126,16 @@ final class ActiveTransfer {
         if let fault = decoding?.finish() { record(fault) }
     }
 
-    func ending(_ code: CURLcode) -> Ending {
+    /// - Parameter isAlone: no other transfer can have caused it.
+    func ending(_ code: CURLcode, isAlone: Bool) -> Ending {
         Ending(
             code: code,
             text: easy.explanation(of: code).replacing(
                 route.name, with: (request.via?.proxy.host ?? request.origin.host).uriText),
             scheme: request.origin.scheme, isCleared: isCleared, hasHead: head.isComplete,
+            isAlone: isAlone,
             mayBeCut: mayBeCut, loss: loss,
+            asksProxy: request.asksProxy,
             proxyAnswer: request.via == nil ? 0 : easy.long(CURLINFO_HTTP_CONNECTCODE),
             refusal: verdict?.withLock { $0 }, host: request.origin.host)
     }
@@ -248,7 +251,7 @@ extension ActiveTransfer {
             // The answer to a challenge: another request, and no repeat of the one before.
             heldHead = nil
             passage = nil
-            head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
+            head = HeadReader(request)
         }
         guard !control.isCancelled else { return false }
         guard let number = UInt16(exactly: port), let remote = planned(address, port: number)
@@ -315,7 +318,7 @@ extension ActiveTransfer {
             // Source: RFC 9110 §10.1.1, §15.5.18.
             if status == 417, request.expectsContinue, !upload.hasBegun, version != .http2 {
                 isExpectationRefused = true
-                head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
+                head = HeadReader(request)
                 return true
             }
             let isPart = status == 206 && request.wantsPart

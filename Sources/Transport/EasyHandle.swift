@@ -54,9 +54,27 @@ final class EasyHandle {
 
     /// None takes back what was set before.
     func set(_ option: CURLoption, lines: [String]) {
+        set(option, lines) { httpdns_curl_list_append($0, $1) }
+    }
+
+    /// The same for lines that may be no UTF-8, and hold no NUL.
+    func set(_ option: CURLoption, octetLines: [[UInt8]]) {
+        set(option, octetLines) { list, line in
+            (line + [0]).withUnsafeBytes { octets in
+                octets.baseAddress.flatMap {
+                    httpdns_curl_list_append(list, $0.assumingMemoryBound(to: CChar.self))
+                }
+            }
+        }
+    }
+
+    private func set<Line>(
+        _ option: CURLoption, _ lines: [Line],
+        append: (UnsafeMutablePointer<curl_slist>?, Line) -> UnsafeMutablePointer<curl_slist>?
+    ) {
         var list: UnsafeMutablePointer<curl_slist>?
         for line in lines {
-            guard let longer = httpdns_curl_list_append(list, line) else {
+            guard let longer = append(list, line) else {
                 httpdns_curl_list_free(list)
                 note(CURLE_OUT_OF_MEMORY, option)
                 return

@@ -216,7 +216,9 @@ final class Engine {
     ) -> Result<TransferFacts, TransportFailure> {
         guard !transfer.isPlainSuccess(code) else { return .success(transfer.facts()) }
         if code == CURLE_OK { transfer.finishDecoding() }
-        if let failure = transfer.failure ?? transfer.ending(code).failure {
+        if let failure = transfer.failure
+            ?? transfer.ending(code, isAlone: transfers.count == 1).failure
+        {
             return .failure(failure)
         }
         return .success(transfer.facts())

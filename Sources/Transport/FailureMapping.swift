@@ -13,11 +13,15 @@ struct Ending {
     /// which libcurl tries again on a fresh one.
     let isCleared: Bool
     let hasHead: Bool
+    /// No other transfer runs, which could have broken a connection that they share.
+    let isAlone: Bool
     /// The body may go on behind where it was cut off.
     let mayBeCut: Bool
     /// What became of a request that was let out, where no octet of a response came.
     let loss: RequestLoss?
-    /// The status by which a proxy refused to connect; 0 for none.
+    /// The connection begins with a question to a proxy that speaks HTTP.
+    let asksProxy: Bool
+    /// The status by which a proxy answered the request to connect; 0 for none.
     let proxyAnswer: Int64
     /// What the verifier said of the certificate, if it refused.
     let refusal: TrustFailure?
@@ -29,6 +33,7 @@ struct Ending {
         if !isCleared, proxyAnswer >= 300 {
             return .cannotConnect("the proxy answered \(proxyAnswer) to the request to connect")
         }
+        if let fault = proxyFault { return fault }
         switch code {
         case CURLE_OK:
             guard hasHead else {
@@ -43,11 +48,13 @@ struct Ending {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             return isCleared ? lost : .handshakeFailed(handshakeText)
+        case CURLE_HTTP2 where isHugeHead, CURLE_RECV_ERROR where isHugeHead: return .headTooLarge
         // The peer spoke, and broke HTTP/2: no network is at fault.
         case CURLE_HTTP2 where isCleared && !hasHead && loss == nil,
             CURLE_HTTP2_STREAM where isCleared && !hasHead && loss != .unprocessed:
             return .malformedResponse(text)
-        case CURLE_RECV_ERROR where hasHead && isBadChunking:
+        case CURLE_RECV_ERROR where hasHead && isBadChunking,
+            CURLE_BAD_FUNCTION_ARGUMENT where hasHead && isBadChunking:
             return .malformedResponse(text)
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
             CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SSL_SHUTDOWN_FAILED:
@@ -63,10 +70,24 @@ struct Ending {
         }
     }
 
+    /// The connection ended, or broke HTTP, before the proxy had answered: TLS has not begun.
+    private var proxyFault: TransportFailure? {
+        guard asksProxy, !isCleared, proxyAnswer == 0 else { return nil }
+        switch code {
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
+            CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2:
+            return .cannotConnect(
+                "the proxy closed the connection, or said what is not HTTP, when it was asked to "
+                    + "connect (\(text))")
+        default: return nil
+        }
+    }
+
     /// The peer spoke, and broke the framing of the body. libcurl has no code for that, only words.
     ///
-    /// Source: curl 7.88 and 8.5, transfer.c: "%s in chunked-encoding".
-    private var isBadChunking: Bool { text.contains("in chunked-encoding") }
+    /// Source: curl 7.88 and 8.5, transfer.c: "%s in chunked-encoding", "Failed reading the
+    /// chunked-encoded stream"; the second with a code for faults of the caller.
+    private var isBadChunking: Bool { text.contains("chunked-encod") }
 
     /// Before the request went out, a broken connection means the peer could not be reached.
     private var broken: TransportFailure {
@@ -112,6 +133,16 @@ struct Ending {
         var facts = TrustFailure.Facts(host: host)
         facts.detail = text
         return TrustFailure(code: .wrongName, facts: facts)
+    }
+
+    /// A head beyond libcurl's own limit over HTTP/2 (128 KiB in 7.88) breaks its connection, and is told
+    /// to whoever reads it then.
+    ///
+    /// Source: curl 7.88, http2.c, `on_header`; nghttp2: NGHTTP2_ERR_CALLBACK_FAILURE is -902. Before a
+    /// head nothing else there refuses what nghttp2 has taken.
+    private var isHugeHead: Bool {
+        isCleared && !hasHead && isAlone
+            && text.contains("nghttp2_session_mem_recv() returned -902")
     }
 
     /// `CURLE_TOO_LARGE`, younger than the headers built with. Source: curl 8.6.0, curl.h.

@@ -10,7 +10,11 @@ internal import HTTPDNSExchange
 /// 2. Folded lines are joined by one space. Source: RFC 9112 §5.2.
 /// 3. A `Content-Length` that is no number, and two different ones, end the exchange.
 ///    Source: RFC 9112 §6.3.
-/// 4. All lines count against the limit: interim heads and trailers too.
+/// 4. libcurl finds the end of the body, by the lines as they came. A `Transfer-Encoding` that it and we
+///    might read differently ends the exchange: only `chunked` by itself, on HTTP/1.1, is sure. So does
+///    a folded field of framing, which it reads unfolded. Source: RFC 9112 §5.2, §6.1, §6.3; RFC 9113
+///    §8.2.2.
+/// 5. All lines count against the limit: interim heads and trailers too.
 struct HeadReader {
     enum Outcome: Hashable {
         case more
@@ -24,14 +28,21 @@ struct HeadReader {
     }
 
     private let maximumOctets: Int
+    private let hasBody: Bool
     private var octetCount = 0
     private var part = Part.status
     private var status = 0
     private var version = HTTPVersion.http11
     private var fields = HTTPFields()
+    /// A field that says how the body is framed is folded.
+    private var hasFoldedFraming = false
 
-    init(maximumOctets: Int) {
+    /// - Parameters:
+    ///   - maximumOctets: of all lines together.
+    ///   - hasBody: false for the answer to `HEAD`, whose framing is that of another one.
+    init(maximumOctets: Int, hasBody: Bool = true) {
         self.maximumOctets = maximumOctets
+        self.hasBody = hasBody
     }
 
     var isComplete: Bool { part == .body }
@@ -61,8 +72,9 @@ struct HeadReader {
     }
 
     private mutating func endHead() throws(TransportFailure) -> Outcome {
-        let fields = fields
+        let (fields, hasFoldedFraming) = (fields, hasFoldedFraming)
         self.fields = HTTPFields()
+        self.hasFoldedFraming = false
         guard status >= 200 else {
             part = .status
             return .more
@@ -70,21 +82,52 @@ struct HeadReader {
         do { try fields.check() } catch {
             throw .malformedResponse("in the response head: \(error)")
         }
-        var (lengths, isChunked) = (0, false)
+        var (lengths, codings) = (0, 0)
         for field in fields.fields {
-            if HTTPFields.same(field.name, "Content-Length") {
+            if HTTPFields.same(field.name, HeadReader.length) {
                 lengths += 1
-            } else if HTTPFields.same(field.name, "Transfer-Encoding") {
-                isChunked = isChunked || field.value.lowercased().contains("chunked")
+            } else if HTTPFields.same(field.name, HeadReader.coding) {
+                codings += 1
             }
         }
         if lengths > 0 { try HeadReader.checkLengths(fields, count: lengths) }
-        endsWithConnection =
-            version != .http2 && status != 204 && status != 304 && !isChunked
-            && lengths == 0
+        // Source: RFC 9112 §6.3 rule 1: what these are framed by is not looked at.
+        let isFramed = hasBody && status != 204 && status != 304
+        if codings > 0 { try checkCodings(fields, isFramed: isFramed) }
+        guard !isFramed || !hasFoldedFraming else {
+            throw .malformedResponse("a field that frames the response's body is folded")
+        }
+        endsWithConnection = version != .http2 && isFramed && codings == 0 && lengths == 0
         part = .body
         return .final(status: status, version: version, fields: fields)
     }
+
+    /// The attack: a coding that only one of two readers takes for chunks hands the chunks' own framing
+    /// on as a body, and lets a body that was cut off pass for a whole one.
+    private func checkCodings(
+        _ fields: HTTPFields, isFramed: Bool
+    ) throws(TransportFailure) {
+        guard version != .http2 else {
+            throw .malformedResponse("an HTTP/2 response has the field Transfer-Encoding")
+        }
+        guard isFramed else { return }
+        let codings = fields.all(HeadReader.coding)
+        guard codings.count == 1, HTTPFields.same(codings[0], "chunked") else {
+            let named = codings.joined(separator: ", ").unicodeScalars
+                .prefix(HeadReader.longestShown).map { $0.escaped(asASCII: true) }.joined()
+            throw .malformedResponse(
+                "the response's Transfer-Encoding is \"\(named)\"; nothing but \"chunked\" was "
+                    + "asked for, or says where the body ends")
+        }
+        guard version != .http10 else {
+            throw .malformedResponse("an HTTP/1.0 response has the field Transfer-Encoding")
+        }
+    }
+
+    private static let length = "Content-Length"
+    private static let coding = "Transfer-Encoding"
+    /// Because: longer than all names that are registered, together.
+    private static let longestShown = 64
 
     /// libcurl takes the number that a value begins with; another reader may take another.
     private static func checkLengths(
@@ -131,7 +174,12 @@ struct HeadReader {
 
     private mutating func readField(_ line: Line) throws(TransportFailure) {
         if let first = line.first, first == 0x20 || first == 0x09 {
-            guard fields.extendLast(by: " " + HeadReader.trimmed(line)) else {
+            if let name = fields.fields.last?.name {
+                hasFoldedFraming =
+                    hasFoldedFraming || HTTPFields.same(name, HeadReader.length)
+                    || HTTPFields.same(name, HeadReader.coding)
+            }
+            guard fields.extendLast(by: HeadReader.folded(line)) else {
                 throw .malformedResponse("the first header field begins with a space")
             }
             return
@@ -141,7 +189,8 @@ struct HeadReader {
         }
         if fields.fields.isEmpty { fields = HTTPFields(room: HeadReader.usualFields) }
         fields.add(
-            unchecked: HeadReader.text(line[..<colon]), HeadReader.trimmed(line[(colon + 1)...]))
+            unchecked: HeadReader.text(line[..<colon]).text,
+            HeadReader.text(HeadReader.trimmed(line[(colon + 1)...])))
     }
 
     /// Because: most responses have fewer.
@@ -163,24 +212,25 @@ struct HeadReader {
         return raw[..<count]
     }
 
-    private static func trimmed(_ octets: Line) -> String {
+    private static func trimmed(_ octets: Line) -> Line {
         var (first, end) = (octets.startIndex, octets.endIndex)
         while first < end, isSpace(octets[first]) { first += 1 }
         while first < end, isSpace(octets[end - 1]) { end -= 1 }
-        return text(octets[first..<end])
+        return octets[first..<end]
+    }
+
+    /// What a line adds to the one before it.
+    private static func folded(_ line: Line) -> FieldText {
+        FieldText(octets: [0x20] + Array(trimmed(line)))
     }
 
     private static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 
-    /// UTF-8 where it is, otherwise one character an octet. Source: RFC 9110 §5.5 (ISO-8859-1).
-    private static func text(_ octets: Line) -> String {
+    private static func text(_ octets: Line) -> FieldText {
         let octets = UnsafeRawBufferPointer(rebasing: octets)
         // Nearly all of it, and then nothing is to be repaired.
-        if isASCII(octets) { return String(decoding: octets, as: UTF8.self) }
-        if let text = String(validating: octets, as: UTF8.self) { return text }
-        var text = ""
-        for octet in octets { text.unicodeScalars.append(Unicode.Scalar(octet)) }
-        return text
+        if isASCII(octets) { return FieldText(String(decoding: octets, as: UTF8.self)) }
+        return FieldText(octets: octets)
     }
 
     private static func isASCII(_ octets: UnsafeRawBufferPointer) -> Bool {
@@ -191,4 +241,12 @@ struct HeadReader {
 
     /// libcurl's own memory, lent for the call.
     private typealias Line = Slice<UnsafeRawBufferPointer>
+}
+
+extension HeadReader {
+    /// Reads the answer to `request`.
+    init(_ request: TransportRequest) {
+        self.init(
+            maximumOctets: request.limits.maximumHeadOctets, hasBody: request.method != .head)
+    }
 }

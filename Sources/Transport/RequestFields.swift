@@ -31,6 +31,17 @@ enum RequestFields {
         return lines
     }
 
+    /// ``lines(_:hasBody:expectsContinue:accepting:)`` of these fields as octets: of a value that is not
+    /// UTF-8 those that it has.
+    static func octets(of lines: [String], _ fields: HTTPFields) -> [[UInt8]] {
+        var octets = lines.map { Array($0.utf8) }
+        for (place, field) in fields.fields.filter({ !isOurs($0) }).enumerated()
+        where field.octets != nil && place < octets.count {
+            octets[place] = Array((field.name + ": ").utf8) + field.text.wire
+        }
+        return octets
+    }
+
     private static func isOurs(_ field: HTTPFields.Field) -> Bool {
         // None of them is longer; most others are told apart by that.
         guard field.name.utf8.count <= longestOfOurs else { return false }

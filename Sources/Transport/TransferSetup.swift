@@ -31,12 +31,7 @@ extension EasyHandle {
             said.connectMilliseconds = request.limits.connectMilliseconds
         }
         if said.fields != request.fields {
-            set(
-                CURLOPT_HTTPHEADER,
-                lines: RequestFields.lines(
-                    request.fields, hasBody: request.body.isThere,
-                    expectsContinue: request.expectsContinue,
-                    accepting: request.offersCodings ? ContentCoding.acceptEncoding : nil))
+            setFields(request)
             said.fields = request.fields
         }
         switch request.body {
@@ -46,6 +41,15 @@ extension EasyHandle {
         case .stream(let source): set(CURLOPT_INFILESIZE_LARGE, offset: source.length ?? -1)
         }
         setCredentials(request)
+    }
+
+    private func setFields(_ request: TransportRequest) {
+        let lines = RequestFields.lines(
+            request.fields, hasBody: request.body.isThere,
+            expectsContinue: request.expectsContinue,
+            accepting: request.offersCodings ? ContentCoding.acceptEncoding : nil)
+        guard request.fields.hasOctets else { return set(CURLOPT_HTTPHEADER, lines: lines) }
+        set(CURLOPT_HTTPHEADER, octetLines: RequestFields.octets(of: lines, request.fields))
     }
 
     /// The URL keeps the host we mean; only the connection goes elsewhere. No proxy is ever taken from
@@ -91,10 +95,9 @@ extension EasyHandle {
             let port = request.origin.port
             set(CURLOPT_CONNECT_TO, lines: [RouteRegistry.connectTo(address, port)])
         }
-        let isTunnel = request.origin.scheme == .https || path.address != nil
-        set(CURLOPT_HTTPPROXYTUNNEL, path.proxy.kind == .http && isTunnel)
+        set(CURLOPT_HTTPPROXYTUNNEL, request.asksProxy)
         // Source: RFC 9112 §3.2.2: a proxy that reads the request needs the whole URL.
-        let isAbsolute = path.proxy.kind == .http && !isTunnel
+        let isAbsolute = path.proxy.kind == .http && !request.asksProxy
         set(
             CURLOPT_REQUEST_TARGET,
             isAbsolute ? request.origin.description + request.target : request.target)

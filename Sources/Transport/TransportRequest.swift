@@ -36,6 +36,12 @@ package struct TransportRequest: Sendable {
     /// that answer is not told.
     package var credentials: OriginCredentials?
 
+    /// A proxy is asked by `CONNECT` before anything else.
+    var asksProxy: Bool {
+        guard let via, via.proxy.kind == .http else { return false }
+        return origin.scheme == .https || via.address != nil
+    }
+
     var offersCodings: Bool { decodesContent && !wantsPart }
 
     package init(

@@ -29,6 +29,20 @@ package enum FileText {
     package static func readGuarded(
         _ path: String
     ) throws(CommandFault) -> (text: String, isOpenToOthers: Bool)? {
+        guard let (octets, isOpenToOthers) = try readGuardedOctets(path) else { return nil }
+        guard let text = String(validating: octets, as: UTF8.self) else {
+            throw .usage("cannot read \(quoted(path)): it is not UTF-8")
+        }
+        return (text, isOpenToOthers)
+    }
+
+    /// The same for a file that need not be UTF-8.
+    ///
+    /// - Returns: nil when there is no such file.
+    /// - Throws: ``CommandFault``: usage, with the system's reason.
+    package static func readGuardedOctets(
+        _ path: String
+    ) throws(CommandFault) -> (octets: [UInt8], isOpenToOthers: Bool)? {
         // Never waits: for a pipe's writer, for one.
         let descriptor = httpdns_file_open(path)
         guard descriptor >= 0 else {
@@ -51,10 +65,7 @@ package enum FileText {
             throw .usage("cannot read \(quoted(path)): it is \(what)")
         }
         let octets = try octets(of: file, path, limit: maximumConfigurationOctets)
-        guard let text = String(validating: octets, as: UTF8.self) else {
-            throw .usage("cannot read \(quoted(path)): it is not UTF-8")
-        }
-        return (text, facts.st_mode & 0o066 != 0)
+        return (octets, facts.st_mode & 0o066 != 0)
     }
 
     /// The text of a profile.

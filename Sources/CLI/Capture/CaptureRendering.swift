@@ -114,6 +114,7 @@ extension CaptureRendering {
                 lines.append(row("aliases", found.aliases.joined(separator: ", ")))
             }
         }
+        if let why = hop.notFollowed { lines.append(row("not followed", why)) }
         if let why = hop.systemFallback { lines.append(row("system asked", "because " + why)) }
         if let cache = hop.cache { lines.append(row("cache", cache)) }
         if let remote = hop.remote {

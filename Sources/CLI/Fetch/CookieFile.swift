@@ -8,8 +8,8 @@ enum CookieFile {
     ///
     /// - Throws: ``CommandFault``: the file or the line at fault.
     static func read(_ path: String) throws(CommandFault) -> CookieJar {
-        guard let file = try FileText.readGuarded(path) else { return CookieJar() }
-        do throws(CookieFileFault) { return try CookieJar(netscape: file.text) } catch {
+        guard let file = try FileText.readGuardedOctets(path) else { return CookieJar() }
+        do throws(CookieFileFault) { return try CookieJar(netscape: file.octets) } catch {
             throw .usage("--cookie-jar \(quoted(path)), \(error)")
         }
     }
@@ -29,7 +29,7 @@ enum CookieFile {
     /// - Throws: ``CommandFault``.
     static func write(_ jar: CookieJar, to path: String) throws(CommandFault) {
         do throws(FileFault) {
-            try ReplacedFile.replace(path, with: Array(jar.netscapeText.utf8))
+            try ReplacedFile.replace(path, with: jar.netscapeOctets)
         } catch {
             throw .usage("--cookie-jar: \(error)")
         }

@@ -11,6 +11,8 @@ package import HTTPDNSTrust
 package struct FetchPlan: Sendable {
     package let url: HTTPURL
     package let request: HTTPRequest
+    /// The body of ``request`` where it is a large file.
+    private let dataFile: DataFile?
     package let resolvers: ResolverArguments
     package let overrides: [HostName: [IPAddress]]
     package let trust: TrustPolicy
@@ -45,7 +47,8 @@ package struct FetchPlan: Sendable {
             throw .usage("\(quoted(url: text)) is not a URL to fetch: \(error)\(hint)")
         }
         timeout = try arguments.duration(.timeout)
-        var request = try FetchPlan.request(to: url, arguments)
+        dataFile = try FetchPlan.file(ofData: arguments.value(.data))
+        var request = try FetchPlan.request(to: url, arguments, file: dataFile)
         request.proxies = try FetchProxy.policy(arguments, console.variable)
         self.request = request
         // `@google`, as `lookup` has it, is meant as `google`.
@@ -75,6 +78,18 @@ package struct FetchPlan: Sendable {
         }
     }
 
+    /// The request for one of several exchanges: a body that is read from a file is its own.
+    var outgoing: HTTPRequest {
+        var outgoing = request
+        if let dataFile { outgoing.body = dataFile.body() }
+        return outgoing
+    }
+
+    private static func file(ofData data: String?) throws(CommandFault) -> DataFile? {
+        guard let data, data.hasPrefix("@") else { return nil }
+        return try DataFile(String(data.dropFirst()))
+    }
+
     /// How often, and how many at once.
     package struct Rounds: Sendable, Hashable {
         package let count: Int
@@ -102,15 +117,19 @@ package struct FetchPlan: Sendable {
     }
 
     static func request(
-        to url: HTTPURL, _ arguments: ParsedArguments, method option: OptionRule = .request
+        to url: HTTPURL, _ arguments: ParsedArguments, method option: OptionRule = .request,
+        file: DataFile? = nil
     ) throws(CommandFault) -> HTTPRequest {
         var fields = HTTPFields()
         for text in arguments.values(.header) { try append(text, to: &fields) }
         var body = RequestBody.none
         if let data = arguments.value(.data) {
-            body = .bytes(
-                data.hasPrefix("@")
-                    ? try FileOctets.read(String(data.dropFirst())) : Array(data.utf8))
+            body =
+                if let file { file.body() } else {
+                    .bytes(
+                        data.hasPrefix("@")
+                            ? try FileOctets.read(String(data.dropFirst())) : Array(data.utf8))
+                }
             if !fields.contains("Content-Type") {
                 try append("Content-Type: application/x-www-form-urlencoded", to: &fields)
             }
@@ -124,6 +143,8 @@ package struct FetchPlan: Sendable {
             method = named
         }
         var request = HTTPRequest(method, url, fields: fields, body: body)
+        // Rules that look into bodies have it in memory.
+        if let file { request.knownBody = { try? FileOctets.read(file.path) } }
         request.followsRedirects = !arguments.has(.noFollow)
         request.redirects.allowsDowngrade = arguments.has(.followToHTTP)
         if let most = try arguments.number(.maxRedirects, in: 0...1_000) {

@@ -27,6 +27,7 @@ package enum FetchRendering {
                 (hop?.resolution?.addresses ?? []).map { .string($0.description) }),
             "ttl": number(hop?.resolution.map { Int64($0.ttlSeconds) }),
             "fallback": text(hop?.systemFallback?.label),
+            "notFollowed": hop?.notFollowed.map(notFollowed) ?? .null,
             "proxy": hop?.proxy.map(proxy) ?? .null,
             "resumed": .bool(hop?.isResumedSession ?? false),
             "cache": hop?.cache.map(cache) ?? .null,
@@ -48,7 +49,8 @@ package enum FetchRendering {
             "url": text(url.map(withoutUserinfo)), "finalURL": .null, "status": .null,
             "httpVersion": .null,
             "remoteAddress": .null, "serverName": .null, "hostHeader": .null, "resolver": .null,
-            "addresses": [], "ttl": .null, "fallback": .null, "proxy": .null, "resumed": false,
+            "addresses": [], "ttl": .null, "fallback": .null, "notFollowed": .null,
+            "proxy": .null, "resumed": false,
             "cache": .null,
             "verified": .null, "dangerous": [], "redirects": [],
             "bytes": 0,
@@ -78,6 +80,10 @@ package enum FetchRendering {
             "transparency": transparency(peer.transparency),
             "dangerous": dangerous(peer.dangerous),
         ]
+    }
+
+    private static func notFollowed(_ reason: RedirectDecision.DeliverReason) -> JSONValue {
+        ["code": .string(reason.label), "message": .string(shown(message: "\(reason)"))]
     }
 
     private static func proxy(_ proxy: Proxy) -> JSONValue {
@@ -221,7 +227,10 @@ extension FetchRendering {
             rows.append(("rule", "\(rule.name): \(rule.actions.joined(separator: ", "))"))
         }
         if let provenance = hop.cache { rows.append(cacheRow(provenance)) }
-        if let status = hop.status { rows.append(("answer", "\(status)")) }
+        if let status = hop.status {
+            let why = hop.notFollowed.map { ", not followed: \(shown(message: "\($0)"))" } ?? ""
+            rows.append(("answer", "\(status)" + why))
+        }
         rows.append(("times", times(hop)))
         return rows
     }

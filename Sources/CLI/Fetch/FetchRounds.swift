@@ -78,7 +78,7 @@ struct FetchRounds {
     ) async -> Ended {
         var octets: Int64 = 0
         do throws(ExchangeFailure) {
-            let response = try await client.send(plan.request, within: plan.rules)
+            let response = try await client.send(plan.outgoing, within: plan.rules)
             var body = response.body.makeAsyncIterator()
             while let chunk = try await body.nextChunk() { octets += Int64(chunk.count) }
             let report = response.body.report

@@ -65,7 +65,7 @@ struct FetchRun {
     private func exchanged(_ client: HTTPDNSClient, _ sink: inout BodySink) async -> Outcome {
         let response: HTTPResponse
         do throws(ExchangeFailure) {
-            response = try await client.send(plan.request, within: plan.rules)
+            response = try await client.send(plan.outgoing, within: plan.rules)
         } catch {
             return Outcome(report: error.report, trouble: FetchTrouble(error))
         }

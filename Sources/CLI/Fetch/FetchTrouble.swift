@@ -45,6 +45,7 @@ package struct FetchTrouble: Error, Sendable, Hashable {
         ("head_too_large", "the answer's head is too large", .serverFailure),
         ("body_too_large", "the answer's body is too large", .serverFailure),
         ("body_expands_too_far", "the answer's body is a decompression bomb", .serverFailure),
+        ("body_source_failed", "the file of --data changed, or cannot be read", .usage),
         ("redirect_refused", "too many redirects, or from https to http", .serverFailure),
         ("not_kept", "--cache-mode only, and nothing kept may answer", .negative),
         ("blocked", "a rule of --rules blocks the request", .negative),

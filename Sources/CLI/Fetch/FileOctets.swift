@@ -2,7 +2,8 @@ internal import CHTTPDNSSystem
 
 /// Whole files as octets, and files that a body is written to.
 enum FileOctets {
-    /// Because: a body is held in memory to be sent again after a redirect; more is a mistake.
+    /// Because: what is read so is held in memory; a body from standard input is, to be sent again after
+    /// a redirect.
     static let maximumOctets = 1_073_741_824
 
     /// The content of a file; `-` is standard input. A named pipe may be silent for ever, and a device

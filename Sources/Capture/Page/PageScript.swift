@@ -141,6 +141,7 @@ extension CapturePage {
             ["connection",[h.reused?"reused":"new",h.tls,h.resumed?"resumed":""]
               .filter(Boolean).join(", ")],
             ["protocol",h.version?"HTTP/"+h.version:null],["cache",h.cache],
+            ["not followed",h.notFollowed],
             ["system asked",h.systemFallback]]));
           section(box,mark+"Tried in vain",tried([...(r.attempts||[]),...(h.attempts||[])]));
           if(p)section(box,mark+"Proof",facts([["name",p.matchedName],["subject",p.subject],

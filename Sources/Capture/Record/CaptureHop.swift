@@ -30,6 +30,8 @@ extension CaptureRecord {
         public var attempts: [Attempt] = []
         /// The host was looked up a second time, past what was kept.
         public var wasRefreshed = false
+        /// Why a redirect that names where to go on was handed over instead.
+        public var notFollowed: String?
         /// Why the system was asked for the addresses after all.
         public var systemFallback: String?
         /// The names of the rules that acted on it, in order.

@@ -119,6 +119,7 @@ enum RecordForm {
         }
         write(hop.attempts, &writer)
         writer.flag("refreshed", hop.wasRefreshed)
+        writer.put("notFollowed", hop.notFollowed)
         writer.put("systemFallback", hop.systemFallback)
         writer.put("cache", hop.cache)
         if !hop.rules.isEmpty {

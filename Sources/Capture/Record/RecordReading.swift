@@ -67,6 +67,7 @@ extension RecordForm {
         if let timings = value["timings"] { hop.timings = self.timings(timings) }
         hop.attempts = attempts(value["attempts"])
         hop.wasRefreshed = value["refreshed"]?.bool ?? false
+        hop.notFollowed = value["notFollowed"]?.string
         hop.systemFallback = value["systemFallback"]?.string
         hop.cache = value["cache"]?.string
         hop.rules = texts(value["rules"])

@@ -204,6 +204,7 @@ extension CaptureRecord.Hop {
                 at: $0.address?.description, label: $0.label, message: redactor.text($0.message))
         }
         wasRefreshed = hop.wasRefreshed
+        notFollowed = hop.notFollowed.map { "\($0)" }
         systemFallback = hop.systemFallback?.label
         cache = hop.cache?.outcome.rawValue
         rules = hop.rules

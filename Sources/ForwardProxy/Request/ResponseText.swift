@@ -20,8 +20,11 @@ enum ResponseText {
     static func head(
         _ status: Int, _ fields: HTTPFields, _ framing: Framing, _ ending: Ending
     ) -> [UInt8] {
-        var text = "HTTP/1.1 \(status) \(phrase(status))\r\n"
-        for field in fields.fields { text += "\(field.name): \(field.value)\r\n" }
+        var head = Array("HTTP/1.1 \(status) \(phrase(status))\r\n".utf8)
+        for field in fields.fields {
+            head += Array("\(field.name): ".utf8) + field.text.wire + [0x0D, 0x0A]
+        }
+        var text = ""
         switch framing {
         case .none, .close: break
         case .length(let length): text += "Content-Length: \(length)\r\n"
@@ -32,7 +35,7 @@ enum ResponseText {
         } else if ending.isOld {
             text += "Connection: keep-alive\r\n"
         }
-        return Array((text + "\r\n").utf8)
+        return head + Array((text + "\r\n").utf8)
     }
 
     static func chunk(_ octets: [UInt8]) -> [UInt8] {

@@ -28,7 +28,7 @@ package enum ResponseForm {
         writer.append(UInt32(clamping: response.fields.fields.count))
         for field in response.fields.fields {
             append(Array(field.name.utf8), to: &writer)
-            append(Array(field.value.utf8), to: &writer)
+            append(field.text.wire, to: &writer)
         }
         return writer.octets
     }
@@ -51,8 +51,8 @@ package enum ResponseForm {
             let policy = try octets(&reader)
             var fields = HTTPFields()
             for _ in 0..<(try reader.uint32()) {
-                let (name, value) = (try text(&reader), try text(&reader))
-                do { try fields.append(name, value) } catch { return nil }
+                let (name, value) = (try text(&reader), try octets(&reader))
+                do { try fields.append(name, FieldText(octets: value)) } catch { return nil }
             }
             guard reader.remaining == 0, age >= 0, let variant = try self.variant(variant) else {
                 return nil

@@ -84,6 +84,7 @@ final class FetchOrigin: Sendable {
         switch request.path {
         case "/redirect": .redirect(to: "/landed")
         case "/loop": .redirect(to: "/loop")
+        case "/odd": .redirect(to: "http://127.1/")
         case "/missing": .text("not here", status: 404)
         case "/short": LabResponse.text("0123456789").conducting(.closes(afterBodyOctets: 4))
         case "/silent": .never

@@ -40,6 +40,17 @@ import Testing
         #expect(origin.server.record.requests.count == 1)
     }
 
+    @Test func `A redirect to a URL that is refused says so`() async throws {
+        let result = try await origin.fetch("/odd", ["--json", "--verbose"])
+        #expect(result.status == 0)
+        #expect(try result.object["status"] == 302)
+        #expect(try result.object["notFollowed"]?["code"] == "unreadable_location")
+        #expect(try result.object["notFollowed"]?["message"]?.string?.contains("IPv4") == true)
+        #expect(result.errorText.contains("302, not followed: its Location is not gone to"))
+        let followed = try await origin.fetch("/redirect", ["--json"])
+        #expect(try followed.object["notFollowed"] == .null)
+    }
+
     @Test(arguments: [0, 3])
     func `Redirects without end are refused`(most: Int) async throws {
         let result = try await origin.fetch("/loop", ["--max-redirects=\(most)"])

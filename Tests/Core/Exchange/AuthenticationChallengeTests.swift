@@ -38,6 +38,26 @@ import Testing
             ])
     }
 
+    @Test(arguments: [
+        ("", true), (", algorithm=MD5", true), (", algorithm=md5-SESS", true),
+        (#", algorithm="SHA-256""#, true), (", algorithm=SHA-256-sess", true),
+        (", algorithm=SHA-512-256", false), (", algorithm=SHA-512-256-sess", false),
+        (", algorithm=SHA-512", false), (", algorithm=token", false),
+    ])
+    func `a Digest that libcurl cannot compute is passed over, and the next scheme is met`(
+        parameter: String, isMet: Bool
+    ) throws {
+        let digest = #"Digest realm="d", nonce="n""# + parameter
+        let basic = AuthenticationChallenge(scheme: .basic, realm: "b")
+        let found = try challenges(digest, #"Basic realm="b""#)
+        #expect(
+            found == (isMet ? [AuthenticationChallenge(scheme: .digest, realm: "d")] : []) + [basic]
+        )
+        // libcurl answers the first one alone, whatever follows.
+        let second = try challenges(digest, #"Digest realm="e", nonce="n", algorithm=MD5"#)
+        #expect(second.map(\.realm) == (isMet ? ["d"] : []))
+    }
+
     @Test func `quoted text may hold commas, blanks and quotation marks`() throws {
         #expect(
             try challenges(#"Basic realm="a, Digest realm=\"b\" c""#)

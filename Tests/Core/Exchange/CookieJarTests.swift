@@ -162,6 +162,61 @@ import Testing
         #expect(jar.all(now: now).count == 3)
     }
 
+    @Test(
+        arguments: [
+            [0xE9, 0xFF], [0xC3, 0xA9], [0xC4, 0xE3, 0xBA, 0xC3], [0xC3, 0xA9, 0x20, 0xE9],
+        ] as [[UInt8]])
+    func `octets of a cookie go back as they came, from a file too`(octets: [UInt8]) throws {
+        var jar = CookieJar()
+        let url = try HTTPURL("https://a.example.test/")
+        let line = Array("n=".utf8) + octets + Array("; Path=/; Domain=a.example.test".utf8)
+        try jar.store(
+            setCookie: FieldText(octets: line), from: url, now: now, isPublicSuffix: { _ in false })
+        try store("z=\u{e9}", from: url.description, in: &jar)
+        let field = Array("n=".utf8) + octets + Array("; z=\u{e9}".utf8)
+        #expect(jar.cookieField(for: url, now: now)?.wire == field)
+        #expect(jar.cookies(for: url, now: now).first?.value == FieldText(octets: octets).text)
+        let file = jar.netscapeOctets(now: now)
+        #expect(
+            file.split(separator: 0x0A).contains {
+                $0.suffix(octets.count + 2) == [0x6E, 0x09] + octets
+            })
+        var read = try CookieJar(netscape: file, now: now) { _ in false }
+        #expect(read.cookieField(for: url, now: now)?.wire == field)
+        // What replaces it has its name, octet for octet.
+        let named = octets + Array("=1".utf8)
+        for _ in 0..<2 {
+            try jar.store(
+                setCookie: FieldText(octets: named), from: url, now: now,
+                isPublicSuffix: { _ in false })
+        }
+        #expect(jar.all(now: now).count == 3)
+    }
+
+    @Test(
+        arguments: [
+            ("Max-Age=99999999999", 34_560_000), ("Max-Age=34560001", 34_560_000),
+            ("Max-Age=34559999", 34_559_999), ("Expires=Fri, 31 Dec 9999 23:59:59 GMT", 34_560_000),
+        ] as [(String, Int64)])
+    func `a cookie is kept for 400 days at most`(attribute: String, seconds: Int64) throws {
+        var jar = CookieJar()
+        try store("a=1; " + attribute, from: "https://a.example.test/", in: &jar)
+        let end = try #require(jar.all(now: now).first?.expires)
+        #expect(end.secondsSince1970 - now.secondsSince1970 == seconds)
+    }
+
+    @Test func `a Cookie value is taken apart at its semicolons`() {
+        let field = FieldText(octets: Array("a=1;b = \u{e9} ; ;c=".utf8) + [0xE9])
+        let pairs = CookiePairs.all(field)
+        #expect(
+            pairs.map(\.wire) == [
+                Array("a=1".utf8), Array("b = \u{e9}".utf8), Array("c=".utf8) + [0xE9],
+            ])
+        #expect(pairs.map(CookiePairs.name) == ["a", "b ", "c"].map { Array($0.utf8) })
+        #expect(CookiePairs.joined([]) == nil)
+        #expect(CookiePairs.joined(pairs)?.wire == Array("a=1; b = \u{e9}; c=".utf8) + [0xE9])
+    }
+
     private func store(_ line: String, from url: String, in jar: inout CookieJar) throws {
         try jar.store(
             setCookie: line, from: HTTPURL(url), now: now,

@@ -49,7 +49,7 @@ import Testing
 
     @Test func `an answer with a short body is drained, a long or unknown one is cut`() throws {
         var (short, _) = try Trace.asking(body: 65_536)
-        #expect(short.machine.redirectAnswered(.follow, now: .at(3)) == [])
+        #expect(short.machine.redirectAnswered(.follow, now: .at(3)) == [.limitDraining])
         #expect(short.machine.bodyUse == .discard)
         for body in [65_537, nil, -1] {
             var (long, _) = try Trace.asking(body: body)
@@ -57,6 +57,60 @@ import Testing
             // A cancelled drain is how it was meant.
             let next = long.machine.finished(.failure(.cancelled), remote: nil, now: .at(4))
             #expect(next == [.resolve(long.url.origin.host)])
+        }
+    }
+
+    @Test func `a body that does not come is waited for no longer than a moment`() throws {
+        var (trace, _) = try Trace.asking(body: 10)
+        #expect(trace.machine.drainedLongEnough() == [])
+        #expect(trace.machine.redirectAnswered(.follow, now: .at(3)) == [.limitDraining])
+        #expect(trace.machine.drainedLongEnough() == [.cancelTransfer])
+        let next = trace.machine.finished(.failure(.cancelled), remote: nil, now: .at(4))
+        #expect(next == [.resolve(trace.url.origin.host)])
+        // Too late: the next hop is not cut.
+        #expect(trace.machine.drainedLongEnough() == [])
+        // Without a body there is nothing to wait for.
+        var (empty, _) = try Trace.asking(body: 0)
+        #expect(empty.machine.redirectAnswered(.follow, now: .at(3)) == [])
+    }
+
+    @Test(
+        arguments: [
+            (["http://127.1/"], "unreadable_location"),
+            (["https://a@b@c.example.test/"], "unreadable_location"),
+            (["http://%61.example.test/"], "unreadable_location"),
+            (["http://[fe80::1%25lo]/"], "unreadable_location"),
+            (["ftp://a.example.test/"], "unreadable_location"),
+            (["/a", "/b"], "several_locations"), ([], nil),
+        ] as [([String], String?)])
+    func `a redirect that is handed over says why, where it names where to go on`(
+        locations: [String], label: String?
+    ) throws {
+        var trace = try Trace.connecting()
+        let answer = try trace.response(302, locations.map { ("Location", $0) })
+        #expect(trace.machine.received(answer) == [.deliver(answer)])
+        let reason = trace.machine.reportSoFar.hops[0].notFollowed
+        #expect(reason?.label == label)
+        #expect((reason.map { "\($0)" } ?? "-").isEmpty == false)
+        var other = try Trace.connecting()
+        _ = other.machine.received(try other.response(200, locations.map { ("Location", $0) }))
+        #expect(other.machine.reportSoFar.hops[0].notFollowed == nil)
+    }
+
+    @Test func `octets of a Location are encoded one by one, whether they are UTF-8 or not`() throws
+    {
+        for (octets, target) in [
+            ([0x2F, 0xE9] as [UInt8], "/%E9"), ([0x2F, 0xC3, 0xA9], "/%C3%A9"),
+            ([0x2F, 0xC3, 0xA9, 0x3F, 0xFF], "/%C3%A9?%FF"),
+        ] {
+            var trace = try Trace.connecting()
+            var answer = try trace.response(302)
+            try answer.fields.append("Location", FieldText(octets: octets))
+            guard case .offerRedirect(let offer)? = trace.machine.received(answer).last else {
+                Issue.record("\(target) is not followed")
+                continue
+            }
+            #expect(offer.step.head.url.target == target)
         }
     }
 

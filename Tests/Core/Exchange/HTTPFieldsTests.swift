@@ -27,4 +27,48 @@ import Testing
         #expect(throws: FieldError.badValue(name: "X")) { try fields.append("X", value) }
         #expect(throws: FieldError.badValue(name: "X")) { try fields.set("X", value) }
     }
+
+    @Test(
+        arguments: [
+            ([0x61], "a", true), ([0xC3, 0xA9], "\u{e9}", true),
+            ([0xE9, 0xFF], "\u{e9}\u{ff}", false),
+            ([0xC3, 0xA9, 0xE9], "\u{c3}\u{a9}\u{e9}", false),
+            ([0xED, 0xA0, 0x80], "\u{ed}\u{a0}\u{80}", false),
+            ([], "", true),
+        ] as [([UInt8], String, Bool)])
+    func `a value keeps its octets, and is shown as text`(
+        octets: [UInt8], text: String, isUTF8: Bool
+    ) throws {
+        let value = FieldText(octets: octets)
+        #expect(value.text == text)
+        #expect(value.wire == octets)
+        #expect((value.octets == nil) == isUTF8)
+        var fields = HTTPFields()
+        try fields.append("X", value)
+        #expect(fields.first("X") == text)
+        #expect(fields.texts("x") == [value])
+        #expect(fields.hasOctets == !isUTF8)
+        try fields.set("X", "plain")
+        #expect(!fields.hasOctets)
+    }
+
+    @Test(
+        arguments: [
+            ([0x61], [0x62]), ([0xC3, 0xA9], [0xE9]), ([0xE9], [0xC3, 0xA9]), ([0xE9], [0x61]),
+            ([0xC3], [0xA9]),
+        ] as [([UInt8], [UInt8])])
+    func `a value that goes on in another line keeps the octets of both`(
+        first: [UInt8], second: [UInt8]
+    ) {
+        var fields = HTTPFields()
+        let isFirst = !fields.extendLast(by: "x")
+        #expect(isFirst)
+        fields.add(unchecked: "X", FieldText(octets: first))
+        for more in [second, [0xFF]] {
+            let hasGrown = fields.extendLast(by: FieldText(octets: [0x20] + more))
+            #expect(hasGrown)
+        }
+        let whole = first + [0x20] + second + [0x20, 0xFF]
+        #expect(fields.texts("X") == [FieldText(octets: whole)])
+    }
 }

@@ -24,4 +24,108 @@ import Testing
         }
         #expect(isTaken)
     }
+
+    // MARK: Where the body ends
+
+    /// What a head of these lines leads to: the reader, or what it says is wrong.
+    private static func reading(
+        _ lines: [String], hasBody: Bool = true
+    ) -> Result<HeadReader, TransportFailure> {
+        var reader = HeadReader(maximumOctets: 65_536, hasBody: hasBody)
+        do {
+            for line in lines + [""] {
+                _ = try Array((line + "\r\n").utf8).withUnsafeBytes { try reader.read(line: $0) }
+            }
+            return .success(reader)
+        } catch {
+            return .failure(error as? TransportFailure ?? .unexpected("\(error)"))
+        }
+    }
+
+    private static func refusal(_ lines: [String], hasBody: Bool = true) -> String? {
+        guard case .failure(.malformedResponse(let text)) = reading(lines, hasBody: hasBody) else {
+            return nil
+        }
+        return text
+    }
+
+    @Test(arguments: [
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: xchunked"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: xchunked", "Content-Length: 9"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding:", " chunked"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "\t"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: chunked;q=1"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: \"chunked\""],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: chunked, gzip"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: chunked, chunked"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: gzip"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: gzip", "Transfer-Encoding: chunked"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "transfer-encoding: chunked"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: identity", "Content-Length: 5"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: identity"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding:"],
+        ["HTTP/1.1 200 OK", "Transfer-Encoding: chunked\u{e9}"],
+        ["HTTP/1.0 200 OK", "Transfer-Encoding: chunked"],
+        ["HTTP/2 200", "transfer-encoding: chunked"],
+        ["HTTP/2 204", "transfer-encoding: chunked"],
+        ["HTTP/1.1 200 OK", "Content-Length:", " 5"],
+        ["HTTP/1.1 200 OK", "Content-Length: 5", " "],
+    ])
+    func `framing that libcurl might read otherwise ends the exchange`(lines: [String]) {
+        #expect(HeadReaderTests.refusal(lines)?.isEmpty == false, "\(lines)")
+    }
+
+    @Test func `what the server wrote of a coding is named, and cannot break a log`() throws {
+        let long = String(repeating: "x", count: 500)
+        let text = try #require(
+            HeadReaderTests.refusal(["HTTP/1.1 200 OK", "Transfer-Encoding: \u{e9}\(long)"]))
+        #expect(text.utf8.count < 400)
+        #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) })
+    }
+
+    @Test(
+        arguments: [
+            ("HTTP/1.1", "chunked", false), ("HTTP/1.1", "CHUNKED", false),
+            ("HTTP/1.1", " \t chunked \t", false), ("HTTP/1.1", nil, true), ("HTTP/1.0", nil, true),
+            ("HTTP/2", nil, false),
+        ] as [(String, String?, Bool)])
+    func `chunks by themselves are sure, and without framing the connection's end is the body's`(
+        version: String, coding: String?, endsWithConnection: Bool
+    ) throws {
+        let field = coding.map { ["Transfer-Encoding:" + $0] } ?? []
+        for others in [[], ["Connection: close"], ["X: a", " folded"]] {
+            let reader = try HeadReaderTests.reading(["\(version) 200 OK"] + field + others).get()
+            #expect(reader.isComplete)
+            #expect(reader.endsWithConnection == endsWithConnection)
+        }
+        guard coding != nil else { return }
+        // Source: RFC 9112 §6.3 rule 3: chunks count before a length.
+        let both = ["\(version) 200 OK"] + field + ["Content-Length: 3"]
+        #expect(try HeadReaderTests.reading(both).get().endsWithConnection == false)
+    }
+
+    @Test(arguments: [
+        (["HTTP/1.1 204 No Content"], true), (["HTTP/1.1 304 Not Modified"], true),
+        (["HTTP/1.1 200 OK"], false),
+    ])
+    func `a response without a body is not asked how one is framed`(
+        start: [String], hasBody: Bool
+    ) throws {
+        for field in ["Transfer-Encoding: gzip, chunked", "X: y"] {
+            let reader = try HeadReaderTests.reading(start + [field], hasBody: hasBody).get()
+            #expect(reader.isComplete)
+            #expect(!reader.endsWithConnection)
+        }
+    }
+
+    @Test func `an interim head's framing is not the response's`() throws {
+        let interim = [
+            "HTTP/1.1 103 Early Hints", "Transfer-Encoding: gzip", "Content-Length:", " 5",
+        ]
+        let reader = try HeadReaderTests.reading(
+            interim + ["", "HTTP/1.1 200 OK", "Content-Length: 2"]
+        ).get()
+        #expect(reader.isComplete)
+    }
 }

@@ -71,6 +71,30 @@ import Testing
         #expect(answer.text == "set=1")
     }
 
+    @Test func `beside a Cookie field of the caller's own goes what a redirect has set`()
+        async throws
+    {
+        let origin = try lab.origin(names) { request in
+            guard request.path == "/r" else { return .text(request.value(of: "Cookie") ?? "none") }
+            var answer = LabResponse.redirect(to: request.target.contains("?") ? "/echo" : "/r?2")
+            answer.fields.append(LabField("Set-Cookie", "new=1; Path=/"))
+            answer.fields.append(LabField("Set-Cookie", "two=set; Path=/"))
+            return answer
+        }
+        defer { origin.stop() }
+        let client = try lab.client(table)
+        var request = HTTPRequest(.get, try origin.httpURL("/r", host: names[0]))
+        try request.head.fields.append("Cookie", "own=1; two=mine")
+        // Of one name what the server set counts.
+        #expect(try await client.fetch(request).text == "own=1; new=1; two=set")
+        let sent = origin.record.requests.map { $0.values(of: "Cookie") }
+        #expect(
+            sent == [["own=1; two=mine"]] + Array(repeating: ["own=1; new=1; two=set"], count: 2))
+        // What was kept before is not what the caller asked for.
+        request.head.url = try origin.httpURL("/echo", host: names[0])
+        #expect(try await client.fetch(request).text == "own=1; two=mine")
+    }
+
     @Test func `a cookie for another site is not kept, and the answer stays usable`() async throws {
         let origin = try origin("sid=abc; Domain=other.example.test")
         defer { origin.stop() }

@@ -55,6 +55,25 @@ import Testing
                 == ["CONNECT shop.example.test:\(origin.port) HTTP/1.1"])
     }
 
+    @Test(arguments: ["", "SSH-2.0-x\r\n", "HTTP/1.1 200", "\u{16}\u{3}\u{1}\u{0}"])
+    func `a proxy that closes, or says what is not HTTP, is what is blamed`(
+        answer: String
+    ) async throws {
+        let proxy = try ScriptedServer { connection in
+            if connection.readHead() != nil { connection.send(answer) }
+        }
+        for target in [Proxy.Target.name, .address] {
+            let client = try client(through(proxy, .http, target), table)
+            for scheme in target == .name ? ["https"] : ["https", "http"] {
+                let url = try HTTPURL("\(scheme)://shop.example.test/")
+                let failure = try #require(await client.failure(of: HTTPRequest(.get, url)))
+                #expect(failure.label == "cannot_connect", "\(failure)")
+                #expect(failure.description.contains("the proxy"))
+                #expect(!failure.description.contains("TLS"))
+            }
+        }
+    }
+
     @Test func `a proxy that leads elsewhere gets no request out of us`() async throws {
         let hijacker = try lab.origin(["hijacker.invalid"])
         defer { hijacker.stop() }

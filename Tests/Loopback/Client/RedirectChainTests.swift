@@ -95,6 +95,29 @@ import Testing
         #expect(last.value(of: "X-Trace") == "7")
     }
 
+    @Test func `a redirect whose body never comes holds up no next hop`() async throws {
+        let server = try ScriptedServer { connection in
+            while let head = connection.readHead() {
+                guard head.hasPrefix("GET / ") else {
+                    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere")
+                    continue
+                }
+                connection.send(
+                    "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 10\r\n\r\n")
+                return connection.waitForEnd()
+            }
+        }
+        var request = HTTPRequest(
+            .get, try HTTPURL("http://shop.example.test:\(server.endpoint.port)/"))
+        // Nothing else ends it within the time of this suite.
+        request.limits.idle = .seconds(600)
+        request.limits.total = nil
+        let answer = try await lab.client().fetch(request)
+        #expect(answer.text == "there")
+        #expect(answer.report.hops.map(\.status) == [302, 200])
+        #expect(server.connections == 2)
+    }
+
     @Test func `twenty redirects are followed, the next is refused`() async throws {
         let origin = try lab.origin { request in
             let number = Int(request.path.dropFirst()) ?? 0

@@ -57,4 +57,25 @@ import Testing
         #expect(await recorder.end().failure == .cancelled)
         withExtendedLifetime(transport) {}
     }
+
+    @Test func `a head without end is too large over HTTP 2, as it is over HTTP 1`() async throws {
+        let lab = try TrustedLab()
+        let identity = try lab.root.leaf(["flood.example.test"], commonName: "Lab origin")
+        // Source: RFC 7541 §6.2.1, §6.1: a field of 3,968 octets that is added to the table, and then
+        // named ten thousand times (index 62) by an octet each.
+        let field: [UInt8] =
+            [0x40, 1, 0x61, 0x7F, 0x81, 0x1E] + [UInt8](repeating: 0x62, count: 3_968)
+        let bomb = [0x88] + field + [UInt8](repeating: 0xBE, count: 10_000)
+        let flood = try RawTLSServer(identity, .http2) {
+            HTTP2Script { stream, _, server in
+                server.frame(0x1, flags: 0x4, stream: stream, bomb)
+            }
+        }
+        let story = await run(
+            try secureRequest(
+                to: "flood.example.test",
+                at: Endpoint(address: flood.address, port: flood.port), verifier: lab.verifier))
+        #expect(story.failure == .headTooLarge)
+        #expect(story.heads.isEmpty)
+    }
 }

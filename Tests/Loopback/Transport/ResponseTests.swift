@@ -142,14 +142,41 @@ import Testing
         #expect(story.facts != nil)
     }
 
-    @Test func `a broken chunk size is refused`() async throws {
+    @Test(arguments: ["zz", "0x5", "-5", "fffffffffffffffff", ""])
+    func `a broken chunk size is refused`(size: String) async throws {
         let story = try await story(
-            of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n")
+            of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\nhello\r\n0\r\n\r\n"
+        )
         guard case .malformedResponse? = story.failure else {
             Issue.record("\(story.results)")
             return
         }
         #expect(story.bodyOctets == 0)
+    }
+
+    @Test(arguments: [
+        "Transfer-Encoding: xchunked\r\n\r\nfirst half of", "Transfer-Encoding: gzip\r\n\r\nhalf",
+        "Transfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked;q=1\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    ])
+    func `the framing of a coding is never handed on as a body`(rest: String) async throws {
+        let story = try await story(of: "HTTP/1.1 200 OK\r\n" + rest)
+        guard case .malformedResponse(let text)? = story.failure else {
+            Issue.record("\(story.results)")
+            return
+        }
+        #expect(text.contains("Transfer-Encoding") || text.contains("folded"))
+        #expect(story.bodyOctets == 0)
+        #expect(story.heads.isEmpty)
+    }
+
+    @Test(arguments: ["none", "identity", ""])
+    func `no coding is none, whatever it is called`(coding: String) async throws {
+        let story = try await story(
+            of: "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 5\r\n\r\nhello")
+        #expect(story.text == "hello")
+        #expect(story.facts != nil)
     }
 
     @Test func `a content coding that does not decode is malformed`() async throws {

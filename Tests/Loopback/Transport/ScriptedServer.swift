@@ -126,12 +126,15 @@ final class ServerConnection {
     }
 
     /// Everything up to the blank line, without it; nil when the client has gone.
-    func readHead() -> String? {
+    func readHead() -> String? { readHeadOctets().map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The same as it came.
+    func readHeadOctets() -> [UInt8]? {
         while true {
             if let end = headEnd() {
-                let head = String(decoding: buffer[..<end], as: UTF8.self)
+                let head = Array(buffer[..<end])
                 buffer.removeFirst(end + 4)
-                note(head)
+                note(String(decoding: head, as: UTF8.self))
                 return head
             }
             guard fill() else { return nil }

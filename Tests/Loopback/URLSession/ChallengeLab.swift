@@ -10,7 +10,8 @@ enum ChallengeLab {
     static let user = "u"
     static let password = "p:ä"
 
-    /// Asks by the schemes of `path`: `/basic`, `/digest`, `/both`; whoever proves the password gets
+    /// Asks by the schemes of `path`: `/basic`, `/digest`, `/both`, `/newer` (Digest by an algorithm of
+    /// its own, and Basic); whoever proves the password gets
     /// "welcome", everybody else "who?".
     static func answer(_ request: LabRequest) -> LabResponse {
         guard !isWelcome(request) else {
@@ -18,11 +19,13 @@ enum ChallengeLab {
         }
         var answer = LabResponse.text("who?", status: 401)
         let scheme = request.path.split(separator: "/").first ?? ""
-        if scheme == "basic" || scheme == "both" {
+        if ["basic", "both", "newer"].contains(scheme) {
             answer.fields.append(LabField("WWW-Authenticate", #"Basic realm="the \"lab\"""#))
         }
-        if scheme == "digest" || scheme == "both" {
-            let challenge = #"Digest realm="lab", qop="auth", nonce="n0nce", algorithm=MD5"#
+        if ["digest", "both", "newer"].contains(scheme) {
+            let challenge =
+                #"Digest realm="lab", qop="auth", nonce="n0nce", algorithm="#
+                + (scheme == "newer" ? "SHA-512-256" : "MD5")
             answer.fields.append(LabField("WWW-Authenticate", challenge))
         }
         return answer

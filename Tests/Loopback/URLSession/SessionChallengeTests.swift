@@ -72,6 +72,93 @@ import Testing
         #expect(!sent.isEmpty)
     }
 
+    /// A storage with a credential for the scheme of that method alone.
+    private func storage(
+        _ origin: LabServer, _ password: String = ChallengeLab.password,
+        method: String = NSURLAuthenticationMethodHTTPBasic
+    ) -> URLCredentialStorage {
+        let storage = URLCredentialStorage()
+        add(password, to: storage, origin, method)
+        return storage
+    }
+
+    private func add(
+        _ password: String, to storage: URLCredentialStorage, _ origin: LabServer, _ method: String
+    ) {
+        let isBasic = method == NSURLAuthenticationMethodHTTPBasic
+        storage.setDefaultCredential(
+            ChallengeLab.credential(password),
+            for: URLProtectionSpace(
+                host: SessionLab.host, port: Int(origin.port.number), protocol: "https",
+                realm: isBasic ? #"the "lab""# : "lab", authenticationMethod: method))
+    }
+
+    @Test(arguments: ["both", "newer"])
+    func `of the schemes that are offered the one with a credential is met`(
+        scheme: String
+    ) async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let storage = storage(origin)
+        let session = try lab.session { $0.urlCredentialStorage = storage }
+        #expect(await session.load(try origin.page("/\(scheme)/")).text == "welcome GET 0")
+        // Where the delegate asks for the default, and where it rejects what has none.
+        let refusals: [URLSession.AuthChallengeDisposition] = [
+            .performDefaultHandling, .rejectProtectionSpace,
+        ]
+        for refuses in refusals {
+            let delegate = ChallengeDelegate { asked, _ in
+                asked.hasProposal ? (.performDefaultHandling, nil) : (refuses, nil)
+            }
+            let asking = try lab.session(delegate: delegate) { $0.urlCredentialStorage = storage }
+            #expect(await asking.load(try origin.page("/\(scheme)/")).text == "welcome GET 0")
+            // A Digest that nobody here can compute is not asked about.
+            let isAskedTwice = scheme == "both" && refuses == .rejectProtectionSpace
+            #expect(delegate.asked.count == (isAskedTwice ? 2 : 1))
+        }
+        let sent = origin.record.requests.compactMap { $0.value(of: "Authorization") }
+        #expect(sent.count == 3)
+        #expect(sent.allSatisfy { $0.hasPrefix("Basic ") })
+    }
+
+    @Test func `a challenge whose body never comes is met all the same`() async throws {
+        let server = try ScriptedServer { connection in
+            while let head = connection.readHead() {
+                guard !head.contains("Authorization: ") else {
+                    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nwelcome")
+                    continue
+                }
+                connection.send(
+                    "HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=x\r\n"
+                        + "Content-Length: 10\r\n\r\n")
+                return connection.waitForEnd()
+            }
+        }
+        let delegate = ChallengeDelegate(onChallenge: SessionChallengeTests.giving)
+        let session = try lab.session(delegate: delegate)
+        let url = "http://\(SessionLab.host):\(server.endpoint.port)/"
+        var request = URLRequest(url: try #require(URL(string: url)))
+        // Nothing else ends it within the time of this suite.
+        request.timeoutInterval = 600
+        #expect(await session.load(request).text == "welcome")
+        #expect(server.connections == 2)
+    }
+
+    @Test func `where both schemes' credentials are refused each is sent once, and the 401 comes`()
+        async throws
+    {
+        let origin = try origin()
+        defer { origin.stop() }
+        let storage = storage(origin, "wrong")
+        add("wrong, too", to: storage, origin, NSURLAuthenticationMethodHTTPDigest)
+        let session = try lab.session { $0.urlCredentialStorage = storage }
+        let answer = await session.load(try origin.page("/both/"))
+        #expect(answer.status == 401)
+        #expect(answer.text == "who?")
+        let sent = origin.record.requests.compactMap { $0.value(of: "Authorization") }
+        #expect(sent.map { String($0.prefix(6)) } == ["Digest", "Basic "])
+    }
+
     @Test(arguments: ["basic", "digest"])
     func `failures are counted, and the last 401 comes with its body`(
         scheme: String

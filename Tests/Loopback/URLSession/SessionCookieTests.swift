@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import HTTPDNSPinLab
+import HTTPDNSPlatform
 import HTTPDNSURLSession
 import Testing
 
@@ -96,6 +97,39 @@ import Testing
         #expect((3_500...3_600).contains(left))
         #expect(!lasting.isSessionOnly)
         #expect(await session.load(try origin.page("/echo")).text.contains("l=1"))
+    }
+
+    @Test func `a cookie that replaces another keeps its place, and its octets`() async throws {
+        let origin = try lab.origin { request in
+            var answer = LabResponse.text(request.value(of: "Cookie") ?? "none")
+            if request.path == "/set" {
+                answer.fields.append(
+                    LabField("Set-Cookie", "\(request.target.dropFirst(5)); Path=/"))
+            }
+            return answer
+        }
+        defer { origin.stop() }
+        let session = try lab.session()
+        for line in ["z=1", "a=1", "z=2"] {
+            _ = await session.load(try origin.page("/set?" + line))
+        }
+        // Source: RFC 6265 §5.3 step 11.3: it is as old as the one before it.
+        #expect(await session.load(try origin.page("/echo")).text == "z=2; a=1")
+        let heads = Locked<[[UInt8]]>([])
+        let server = try FieldOctetsTests.server(
+            [FieldOctetsTests.latin, FieldOctetsTests.text], heads)
+        let page = { (path: String) in
+            try #require(URL(string: "http://\(SessionLab.host):\(server.endpoint.port)\(path)"))
+        }
+        let other = try lab.session()
+        _ = await other.load(try page("/first"))
+        let kept = (other.configuration.httpCookieStorage?.cookies ?? []).sorted {
+            $0.name < $1.name
+        }
+        #expect(kept.map(\.value) == ["\u{e9}\u{ff}", "\u{e9}"])
+        _ = await other.load(try page("/second"))
+        let sent = heads.withLock { $0.last }.flatMap { FieldOctetsTests.line($0, "Cookie") }
+        #expect(sent == Array("l=".utf8) + [0xE9, 0xFF] + Array("; u=\u{e9}".utf8))
     }
 
     @Test func `what the application put into the storage is sent by its own rules`() async throws {

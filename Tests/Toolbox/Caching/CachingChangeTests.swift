@@ -218,12 +218,12 @@ import Testing
         let path: String
         let asked: @Sendable () -> Void
 
-        func cookies(for url: HTTPURL) -> String? {
+        func cookies(for url: HTTPURL) -> FieldText? {
             if url.target == path { asked() }
             return nil
         }
 
-        func store(_ lines: [String], from url: HTTPURL) {}
+        func store(_ lines: [FieldText], from url: HTTPURL) {}
     }
 
     private final class FollowingWatch: ExchangeObserver {

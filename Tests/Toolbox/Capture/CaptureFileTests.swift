@@ -67,6 +67,7 @@ import Testing
         hop.timings.total = 1_000
         hop.attempts = [.init(at: nil, label: "stale_connection", message: "gone")]
         hop.wasRefreshed = true
+        hop.notFollowed = "its Location is not gone to"
         hop.systemFallback = "timed_out"
         hop.rules = ["fake"]
         hop.cache = "missed"
