@@ -12,8 +12,8 @@ extension ExchangeDriver {
 
     /// The head and the `Cookie` value that go out together.
     ///
-    /// A `Cookie` field of the caller's own stands for all that is kept. Beside it goes what hops of this
-    /// exchange have set since it was written: of one name what the server set counts.
+    /// A `Cookie` field of the caller's own stands for all that is kept. Beside it goes what hops of
+    /// this exchange have set since it was written: of one name what the server set counts.
     func withCookies(_ head: RequestHead) throws(RewriteFault) -> (RequestHead, FieldText?) {
         guard request.usesCookies else { return (head, nil) }
         let kept = cookies.cookies(for: head.url)

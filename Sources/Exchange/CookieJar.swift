@@ -8,8 +8,9 @@ public import HTTPDNSNames
 public struct CookieJar: Sendable, Hashable {
     /// A cookie as it is kept.
     public struct Cookie: Sendable, Hashable {
-        /// Name and value; where their octets are not UTF-8, as FieldText shows them.
+        /// Where its octets are not UTF-8, one character for each; the value alike.
         public var name: String { nameText.text }
+        /// The same of the value.
         public var value: String { valueText.text }
         package let nameText: FieldText
         package let valueText: FieldText

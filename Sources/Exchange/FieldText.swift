@@ -1,8 +1,8 @@
 /// A value of a field: the text that applications see, and the octets that came where they are not that
 /// text.
 ///
-/// Values are octets, and most are ASCII or UTF-8. Others (Latin-1, GBK) are shown one character an octet;
-/// what goes out again (a cookie, the target of a redirect) must be what came in.
+/// Values are octets, and most are ASCII or UTF-8. Others (Latin-1, GBK) are shown one character an
+/// octet; what goes out again (a cookie, the target of a redirect) must be what came in.
 /// Source: RFC 9110 §5.5 (ISO-8859-1 by history, obs-text opaque).
 package struct FieldText: Sendable, Hashable, ExpressibleByStringLiteral {
     package let text: String

@@ -147,8 +147,8 @@ extension CookieJar.Cookie {
     }
 }
 
-/// A cookie with what Foundation's own has no place for: octets that are not UTF-8, and when the one that
-/// it takes the place of was made.
+/// A cookie with what Foundation's own has no place for: octets that are not UTF-8, and when the one
+/// that it takes the place of was made.
 ///
 /// The storage keeps the object. What it writes to a disk, and reads there in another process, is text.
 private final class KeptCookie: HTTPCookie, @unchecked Sendable {

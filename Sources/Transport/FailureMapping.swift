@@ -135,8 +135,8 @@ struct Ending {
         return TrustFailure(code: .wrongName, facts: facts)
     }
 
-    /// A head beyond libcurl's own limit over HTTP/2 (128 KiB in 7.88) breaks its connection, and is told
-    /// to whoever reads it then.
+    /// A head beyond libcurl's own limit over HTTP/2 (128 KiB in 7.88) breaks its connection, and is
+    /// told to whoever reads it then.
     ///
     /// Source: curl 7.88, http2.c, `on_header`; nghttp2: NGHTTP2_ERR_CALLBACK_FAILURE is -902. Before a
     /// head nothing else there refuses what nghttp2 has taken.

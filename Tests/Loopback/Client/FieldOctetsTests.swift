@@ -3,7 +3,8 @@ import HTTPDNSExchange
 import HTTPDNSPlatform
 import Testing
 
-/// Octets that are not UTF-8, from one answer into the next request. Sites in Latin-1 and GBK live on it.
+/// Octets that are not UTF-8, from one answer into the next request. Sites in Latin-1 and GBK live on
+/// it.
 @Suite(.timeLimit(.minutes(1))) struct FieldOctetsTests {
     let lab: ClientLab
 
