@@ -73,7 +73,7 @@ final class DraftReader {
         var record = CaptureRecord(
             facts.kind, hops[0], startedAt: startedAt,
             initiator: CaptureRecord.Initiator(facts.origin.name, task: facts.origin.task))
-        record.rule = facts.rule
+        record.rule = facts.rule.map { redactor.text($0) }
         record.hops = hops
         record.failure = facts.failure.map { failure in
             var failure = CaptureRecord.Failure(failure)
@@ -206,7 +206,7 @@ extension CaptureRecord.Hop {
         wasRefreshed = hop.wasRefreshed
         systemFallback = hop.systemFallback?.label
         cache = hop.cache?.outcome.rawValue
-        rules = hop.rules
+        rules = hop.rules.map { redactor.text($0) }
     }
 }
 
