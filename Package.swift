@@ -70,7 +70,7 @@ let cores: [Target] = [
     module("Names"),
     module("Redaction"),
     module("Wire", ["Names"]),
-    module("Lookup", ["Names", "Wire"]),
+    module("Lookup", ["Names", "Redaction", "Wire"]),
     module("Trust", ["Names"]),
     module("Exchange", ["Names", "Trust", "Lookup"]),
     module("Caching", ["Names", "Exchange"]),

@@ -1,4 +1,5 @@
 public import HTTPDNSNames
+internal import HTTPDNSRedaction
 
 /// Which names go where, instead of through the usual sources.
 ///
@@ -115,11 +116,12 @@ public enum RouteTarget: Sendable, Hashable {
 }
 
 extension RouteTarget: CustomStringConvertible {
-    /// As it is written in a rule.
+    /// As it is written in a rule, but for the secrets of URLs.
     public var description: String {
         switch self {
         case .bypass: RouteTarget.systemWord
-        case .sources(let names): names.joined(separator: ", ")
+        case .sources(let names):
+            names.map { TextRedactor().url($0) }.joined(separator: ", ")
         case .fixed(let addresses): addresses.map(\.description).joined(separator: ", ")
         }
     }
@@ -219,18 +221,23 @@ extension RoutingRuleError.Fault: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noEquals(let text):
-            "\"\(text.plain)\" has no \"=\"; a rule is 'pattern = system', 'pattern = source, …' or "
+            "\"\(text.told)\" has no \"=\"; a rule is 'pattern = system', 'pattern = source, …' or "
                 + "'pattern = address, …'"
         case .pattern(let error): "\(error)"
         case .address(let text):
             "\(text.plain) is an address, which is never looked up; name a host"
         case .noTarget: "nothing stands after \"=\": write system, sources or addresses"
         case .mixed(let word):
-            "\"\(word.plain)\" stands among addresses: a rule names sources or addresses, not both"
+            "\"\(word.told)\" stands among addresses: a rule names sources or addresses, not both"
         case .conflict(let pattern, let target, let place):
             "\(pattern) goes to \"\(target)\" by rule \(place) already; leave one of the two out"
         }
     }
+}
+
+extension String {
+    /// Without the secrets of a URL.
+    fileprivate var told: String { TextRedactor().text(plain) }
 }
 
 extension Substring {

@@ -4,9 +4,12 @@ struct LinePlace: Sendable {
     struct Quote: Sendable, Hashable {
         let mark: UInt8
         let slashes: Int
+        /// How often it is wrapped up: see ``Written``.
+        let depth: Int
 
-        func isClosed(by octet: UInt8, slashes before: Int) -> Bool {
-            octet == mark && before % (2 * (slashes + 1)) == slashes
+        func isClosed(by octet: UInt8, _ raw: Written?, slashes before: Int) -> Bool {
+            octet == mark && TextScanner.depth(raw) == depth
+                && before % (2 * (slashes + 1)) == slashes
         }
     }
 
@@ -23,15 +26,17 @@ struct LinePlace: Sendable {
     private var braces = 0
     /// The last octet that is no blank.
     private var mark: UInt8 = 0
-    private var last: UInt8 = 0x0A
+    /// The last octet of all.
+    private(set) var last: UInt8 = 0x0A
 
     /// - Parameter isEndOfLine: the first letter of it is that of an escape, which ends a line.
     mutating func beginWord(isEndOfLine: Bool) { wordColumn = isEndOfLine ? 0 : column }
 
     /// - Parameters:
+    ///   - raw: how it is written, if it does not stand by itself.
     ///   - slashes: the backslashes before the octet.
     ///   - isString: the text is the content of a string, in which `\n` ends a line.
-    mutating func take(_ octet: UInt8, slashes: Int, isString: Bool) {
+    mutating func take(_ octet: UInt8, _ raw: Written?, slashes: Int, isString: Bool) {
         defer { last = octet }
         // Nearly all octets only have a place.
         guard octet <= 0x27 || [0x6E, 0x72, 0x7B, 0x7D].contains(octet) else {
@@ -44,10 +49,10 @@ struct LinePlace: Sendable {
         case 0x6E, 0x72: if isString, slashes % 2 == 1 { return begin() }
         case 0x22, 0x27:
             if let open = quote {
-                if open.isClosed(by: octet, slashes: slashes) { quote = nil }
+                if open.isClosed(by: octet, raw, slashes: slashes) { quote = nil }
             } else if !isBehindLetter {
-                quote = Quote(mark: octet, slashes: slashes)
-                quoteColumn = column - slashes
+                quote = Quote(mark: octet, slashes: slashes, depth: TextScanner.depth(raw))
+                quoteColumn = column - ((raw?.slashes ?? 0) > 0 ? 0 : slashes)
                 isQuoteInFlow = braces > 0 && (mark == 0x7B || mark == 0x2C)
             }
         case 0x7B: braces += 1
@@ -74,6 +79,15 @@ struct LinePlace: Sendable {
 
 /// How a value is written: what stands between its name and itself.
 struct ValueForm: Sendable {
+    /// What stands behind a blank only: an argument of a command, a field of netrc.
+    enum Argument: Sendable, Hashable {
+        case none
+        case word
+        /// Of an option: another option may stand there instead.
+        case option
+    }
+
+    var argument = Argument.none
     /// Behind a colon.
     var isMember = false
     /// Its name is that of a field which is all credentials.

@@ -84,6 +84,17 @@ package final class SecretNames {
         return parts.contains(.suspect) ? .suspect : whole
     }
 
+    /// Because: `String.contains` makes a table for each search, which costs more than all else here.
+    private static func holdsPart(_ name: [UInt8]) -> Bool {
+        for place in name.indices {
+            for part in partsByFirst[Int(name[place])]
+            where name.count - place >= part.count && name[place...].starts(with: part) {
+                return true
+            }
+        }
+        return false
+    }
+
     private func judge(lastWord word: String) -> Verdict {
         if revealed.contains(word) { return .clear }
         if SecretNames.lastWords.contains(word) { return .secret }
@@ -93,15 +104,30 @@ package final class SecretNames {
     private func judge(_ name: String, _ added: Set<String>) -> Verdict {
         if revealed.contains(name) { return .clear }
         if added.contains(name) || SecretNames.whole.contains(name) { return .secret }
-        if SecretNames.parts.contains(where: { name.contains($0) }) { return .secret }
+        if SecretNames.holdsPart(Array(name.utf8)) { return .secret }
         return SecretNames.suspects.contains(name) ? .suspect : .clear
     }
 
     /// Whether a line of that name is all credentials, to its end: `Authorization`, `Cookie`.
     package static func isCredentialField(_ name: [UInt8]) -> Bool {
         let name = comparable(name)
-        return name.hasSuffix("authorization") || credentialFields.contains(name)
+        return name.hasSuffix("authorization") || name == "authentication"
+            || credentialFields.contains(name)
     }
+
+    /// The member that an object has which is a key. Source: RFC 7517 §4.1.
+    package static func isKeyType(_ name: [UInt8]) -> Bool { name == Array("kty".utf8) }
+
+    /// The members of such a key that are private, but for those that are called so elsewhere. Source:
+    /// RFC 7518 §6.2.2, §6.3.2, §6.4.1.
+    package static func isMemberOfKey(_ name: [UInt8]) -> Bool {
+        guard (1...3).contains(name.count) else { return false }
+        return privateMembers.contains(String(decoding: name, as: UTF8.self))
+    }
+
+    private static let privateMembers: Set<String> = [
+        "d", "p", "q", "dp", "dq", "qi", "k", "oth",
+    ]
 
     static func comparable(_ name: [UInt8]) -> String {
         String(
@@ -178,7 +204,7 @@ package final class SecretNames {
         "pwd", "pass", "auth", "sig", "sign", "hmac", "jwt", "sid", "sk", "ak", "otp", "cvv", "cvc",
         "cookie", "setcookie", "bearer", "assertion", "samlresponse", "enc", "phpsessid",
         "authenticationinfo", "proxyauthenticationinfo", "oauth", "cookies", "jwts", "otps", "pwds",
-        "assertions",
+        "assertions", "pw", "creds", "cred", "totp", "hotp", "authentication",
     ]
 
     /// Fields whose value has blanks, commas and semicolons in it.
@@ -190,7 +216,8 @@ package final class SecretNames {
     /// of other things, as languages, are not among them.
     private static let lastWords: Set<String> = [
         "pwd", "pass", "auth", "oauth", "sig", "sign", "hmac", "jwt", "sid", "otp", "cvv", "cvc",
-        "cookie", "bearer", "assertion", "cookies", "jwts", "otps", "pwds", "assertions",
+        "cookie", "bearer", "assertion", "cookies", "jwts", "otps", "pwds", "assertions", "pw",
+        "creds", "totp", "hotp",
     ]
 
     /// Names are suspect whose last word is one of these. A code is mostly that of an error.
@@ -204,7 +231,15 @@ package final class SecretNames {
         "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "apikey",
         "accesskey", "privatekey", "authkey", "appkey", "signature", "sessid", "sessionid",
         "sessionkey", "authorization", "csrf", "xsrf", "onetimecode", "encryptionkey", "signingkey",
+        "codeverifier", "oauthverifier", "devicecode", "verificationcode", "verifycode", "smscode",
+        "otpcode", "mfacode", "twofactorcode", "2facode", "authcode", "backupcode", "recoverycode",
+        "onetimepin",
     ]
+
+    /// These by their first octet.
+    private static let partsByFirst: [[[UInt8]]] = (0...UInt8.max).map { first in
+        parts.map { Array($0.utf8) }.filter { $0.first == first }
+    }
 
     /// `s`, `key`: signatures of HTTP-DNS services and of maps; also a search, and any key of a
     /// table. `dn`: the encrypted names of a service. `ticket`: what CAS logs in by, or a number of

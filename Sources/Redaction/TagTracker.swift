@@ -1,9 +1,10 @@
 /// Follows the tags of XML through a text, also where the text stands in JSON (`\u003ctoken\u003e`),
 /// and says where the content of an element with a secret name begins and ends.
 ///
-/// Two more ways to name a value count: the element behind one that is called `key` or `name` has
-/// what that holds for its name (`<key>password</key><string>…`), and the attribute `value` what an
-/// attribute `name` or `key` before it in the tag has (`<param name="password" value="…"/>`).
+/// More ways to name a value count: the element behind one that is called `key` or `name` has
+/// what that holds for its name (`<key>password</key><string>…`); and what an attribute `name`, `key` or
+/// `id` has is the name of the attribute `value` behind it (`<param name="password" value="…"/>`), of
+/// the text of the element (`<entry key="password">…`), and of an element `value` in it.
 ///
 /// Prefixes and other attributes do not count. `<` always begins a new tag: XML allows it nowhere else.
 /// Source: XML 1.0 §2.4, §3.1.
@@ -12,7 +13,9 @@ struct TagTracker {
         case nothing
         /// The content of an element begins, or a CDATA section that is all of it.
         case opens(SecretNames.Verdict)
-        /// The slash of the tag that ends what ``enter()`` entered.
+        /// The text of an element that an attribute names begins with this octet.
+        case begins(SecretNames.Verdict)
+        /// What follows the `<` of the tag that ends what ``enter()`` entered.
         case closes
     }
 
@@ -42,7 +45,18 @@ struct TagTracker {
     /// Nothing has come yet of an element's content.
     private var awaited = SecretNames.Verdict.clear
     private var isEscaped = false
-    private var escape: [UInt8] = []
+    /// How often an octet is wrapped up: the last one, the last `<`, the mark of an attribute, and what
+    /// began the element that is left out.
+    private var unitDepth = 0
+    private var openDepth = 0
+    private var quoteDepth = 0
+    private var elementDepth = 0
+    /// Of what the open element's attribute says: for the text that it begins with.
+    private var texted = SecretNames.Verdict.clear
+    /// That text is left out: any tag ends it.
+    private var isText = false
+    /// What is left out is a section whose marks are no tags.
+    private var isSection = false
     /// What an element called `key` or `name` holds so far; nil in any other.
     private var label: [UInt8]?
     /// Of what such an element held: for the element behind it.
@@ -52,35 +66,35 @@ struct TagTracker {
     /// The attribute that is open, and what it has so far.
     private var attribute: [UInt8] = []
     private var attributeValue: [UInt8] = []
+    /// Of what the attribute of the element around says: for elements in it that are called `value`.
+    private var parent = SecretNames.Verdict.clear
+    private var isNamed = false
+    /// There was a tag, so that what begins like one is one.
+    private(set) var hasTags = false
     /// Of what the attribute `name` of the open tag says: for its `value`.
     private(set) var named = SecretNames.Verdict.clear
 
     /// What comes is the content of an element that is left out.
-    mutating func enter() { depth = 1 }
+    mutating func enter() {
+        depth = 1
+        elementDepth = openDepth
+        guard isSection else { return }
+        state = .declaration
+        beginning = TagTracker.cdata
+        tail = []
+    }
 
-    mutating func take(_ octet: UInt8, _ names: SecretNames) -> Event {
-        if !escape.isEmpty {
-            guard let digit = SecretNames.hex(octet) else {
-                escape = []
-                return follow(octet, names)
-            }
-            escape.append(digit)
-            guard escape.count == 5 else { return .nothing }
-            let value = escape.dropFirst().reduce(0) { $0 << 4 | Int($1) }
-            escape = []
-            return follow(value < 0x80 ? UInt8(value) : 0x80, names)
-        }
-        guard isEscaped || octet == 0x5C else { return follow(octet, names) }
+    /// - Parameter unitDepth: how often the octet is wrapped up. In `<token>a&lt;/token&gt;…</token>` no
+    ///   tag ends the element but the last one.
+    mutating func take(_ octet: UInt8, _ unitDepth: Int, _ names: SecretNames) -> Event {
+        // Behind a backslash: a line, a tab.
+        let isBlank = isEscaped && (octet == 0x6E || octet == 0x72 || octet == 0x74)
         isEscaped = octet == 0x5C
-        switch octet {
-        case 0x5C: return .nothing
-        case 0x75:
-            escape = [octet]
-            return .nothing
-        // A line, a tab.
-        case 0x6E, 0x72, 0x74: return follow(0x20, names)
-        default: return follow(octet, names)
-        }
+        if isEscaped { return .nothing }
+        if octet == 0x3C { openDepth = unitDepth }
+        self.unitDepth = unitDepth
+        let isContent = depth > 0 && unitDepth > elementDepth
+        return follow(isBlank || isContent ? 0x20 : octet, names)
     }
 
     private mutating func follow(_ octet: UInt8, _ names: SecretNames) -> Event {
@@ -90,6 +104,7 @@ struct TagTracker {
                 state = .opened
             } else if octet > 0x20 {
                 awaited = .clear
+                if texted != .clear, depth == 0 { return beginText() }
                 if let count = label?.count, count <= TagTracker.longestName {
                     label?.append(octet)
                 }
@@ -107,8 +122,23 @@ struct TagTracker {
         return .nothing
     }
 
+    private mutating func beginText() -> Event {
+        defer { texted = .clear }
+        isText = true
+        isSection = false
+        return .begins(texted)
+    }
+
     private mutating func opened(_ octet: UInt8, _ names: SecretNames) -> Event {
-        if octet != 0x21 { awaited = .clear }
+        if octet != 0x21 {
+            awaited = .clear
+            texted = .clear
+        }
+        if depth > 0, isText, octet == 0x2F || TagTracker.beginsName(octet) {
+            depth = 0
+            _ = opened(octet, names)
+            return .closes
+        }
         switch octet {
         case 0x3C: break
         case 0x2F:
@@ -122,13 +152,21 @@ struct TagTracker {
             state = .declaration
             beginning = octet == 0x3F ? [octet] : []
             tail = []
-        case 0x41...0x5A, 0x61...0x7A, 0x5F, 0x80...0xFF:
+        case _ where TagTracker.beginsName(octet):
             state = .name
             name = [octet]
             named = .clear
+            isNamed = false
         default: state = .outside
         }
         return .nothing
+    }
+
+    private static func beginsName(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x41...0x5A, 0x61...0x7A, 0x5F, 0x80...0xFF: true
+        default: false
+        }
     }
 
     private mutating func name(_ octet: UInt8, _ names: SecretNames) -> Event {
@@ -138,6 +176,10 @@ struct TagTracker {
         case 0x00...0x20, 0x2F, 0x3E:
             verdict = name.count > TagTracker.longestName ? .clear : names.verdict(name)
             verdict = max(verdict, labelled)
+            if TextScanner.isValue(name) {
+                verdict = max(verdict, parent)
+                parent = .clear
+            }
             labelled = .clear
             label = TagTracker.isNaming(name) ? [] : nil
             state = .attributes
@@ -156,7 +198,7 @@ struct TagTracker {
             return .nothing
         }
         if let mark = quote {
-            if octet == mark {
+            if octet == mark, unitDepth == quoteDepth {
                 closeAttribute(names)
             } else if attributeValue.count <= TagTracker.longestName {
                 attributeValue.append(octet)
@@ -164,11 +206,15 @@ struct TagTracker {
             return .nothing
         }
         switch octet {
-        case 0x22, 0x27: if last == 0x3D { quote = octet }
+        case 0x22, 0x27:
+            guard last == 0x3D else { break }
+            quote = octet
+            quoteDepth = unitDepth
         case 0x00...0x20, 0x3D: break
         case 0x3E:
             state = .outside
-            named = .clear
+            hasTags = true
+            defer { named = .clear }
             guard last != 0x2F else {
                 label = nil
                 return .nothing
@@ -177,8 +223,12 @@ struct TagTracker {
                 depth += 1
                 return .nothing
             }
-            awaited = verdict
-            return verdict == .clear ? .nothing : .opens(verdict)
+            awaited = max(verdict, named)
+            isSection = false
+            isText = named > verdict
+            texted = isText ? named : .clear
+            if isNamed { parent = named }
+            return isText || verdict == .clear ? .nothing : .opens(verdict)
         default:
             if isBetween { attribute = [] }
             if attribute.count <= TagTracker.longestName { attribute.append(octet) }
@@ -190,7 +240,8 @@ struct TagTracker {
 
     private mutating func closeAttribute(_ names: SecretNames) {
         quote = nil
-        if TagTracker.isNaming(attribute) {
+        if TagTracker.isNaming(attribute, or: "id") {
+            isNamed = true
             named = max(named, TagTracker.verdict(ofLabel: attributeValue, names))
         }
         attribute = []
@@ -198,9 +249,11 @@ struct TagTracker {
     }
 
     /// Whether what is called so says what something else is called.
-    private static func isNaming(_ name: [UInt8]) -> Bool {
-        let name = name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    private static func isNaming(_ name: [UInt8], or other: String? = nil) -> Bool {
+        let part = name.split(separator: 0x3A).last ?? []
+        let name = part.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
         return name == Array("name".utf8) || name == Array("key".utf8)
+            || other.map { name == Array($0.utf8) } == true
     }
 
     private static func verdict(
@@ -223,6 +276,9 @@ struct TagTracker {
             }
             guard beginning.count == TagTracker.cdata.count else { return .nothing }
             state = .outside
+            texted = .clear
+            isSection = true
+            isText = false
             return awaited == .clear ? .nothing : .opens(awaited)
         }
         tail = tail.suffix(2) + [octet]

@@ -216,7 +216,8 @@ package struct TextRedactor {
     }
 
     /// False for nearly everything, at little cost: a secret in a text stands behind `=`, `:`, a
-    /// space or `@`, or begins with `eyJ`; or it is wrapped up, or the content of an element.
+    /// space or `@`, or begins with `eyJ`; or it is wrapped up, or the content of an
+    /// element, or a word behind `password`.
     private func mayHoldSecret<Octets: Collection<UInt8>>(_ octets: Octets) -> Bool {
         var word = octets.startIndex
         var last: UInt8 = 0
@@ -230,6 +231,12 @@ package struct TextRedactor {
             // The mark of a private key begins so.
             case 0x2D where last == 0x2D: return true
             case 0x20 where last | 0x20 == 0x72 || last | 0x20 == 0x63: return true
+            // A reference of XML.
+            case 0x26 where next < octets.endIndex && TextRedactor.beginsReference(octets[next]):
+                return true
+            // `curl` before `-u`, `password` in a line of netrc.
+            case 0x09...0x0D, 0x20:
+                if TextScanner.opensCommand(octets[word..<place]) { return true }
             case 0x3A:
                 let isLast = next == octets.endIndex
                 guard isLast || endsScheme(octets[word..<place], octets[next...]) else {
@@ -244,12 +251,14 @@ package struct TextRedactor {
         return false
     }
 
+    private static func beginsReference(_ octet: UInt8) -> Bool {
+        octet == 0x23 || TextScanner.isAlphanumeric(octet)
+    }
+
     /// The colon of `https://` is none of a secret; that of `token:/` is, and so is that of `token://`.
     private func endsScheme<Octets: Collection<UInt8>>(_ word: Octets, _ rest: Octets) -> Bool {
         !word.isEmpty && word.allSatisfy(TextRedactor.isOfScheme)
             && rest.starts(with: [0x2F, 0x2F])
-            && TextScanner.names(in: Array(word), behind: 0).allSatisfy {
-                names.verdict($0) == .clear
-            }
+            && names.verdict(Array(word)) == .clear
     }
 }

@@ -34,6 +34,14 @@ package struct TextScanner {
         case bare
         /// To this quotation mark behind so many backslashes.
         case quoted(UInt8, slashes: Int)
+        /// Behind the mark that ended a string, which the same mark goes on with.
+        case closed(UInt8, slashes: Int, isEmpty: Bool)
+        /// To three of these quotation marks.
+        case tripled(UInt8, slashes: Int)
+        /// To the line that ends `<<EOF`.
+        case heredoc
+        /// The content of a part of `multipart/form-data`: see ``PartPlace``.
+        case part
         /// To the bracket that closes.
         case nested
         /// To the tag that closes it.
@@ -72,9 +80,10 @@ package struct TextScanner {
     var meant: [UInt8] = []
     /// The same as it was written; it has not gone out.
     var written: [UInt8] = []
-    /// The octets of a `%3D` that is not whole.
-    private var escape: [UInt8] = []
+    var escapes: EscapeReader
     var tags = TagTracker()
+    /// How the last `<` was written.
+    var opening: Written?
     /// Where in both a web token may have begun.
     var tokenAt: (meant: Int, written: Int)?
     /// How often the mark before the value is wrapped up.
@@ -86,13 +95,25 @@ package struct TextScanner {
     /// The backslashes before the string that is open in what is dropped.
     var stringSlashes: Int?
     var stringMark: UInt8 = 0x22
-    /// `u` and the digits of an escape in what is left out.
-    var unicode: [UInt8] = []
     var stringDepth = 0
     private var gap = 0
     var before: UInt8 = 0
     var isLong = false
+    /// Nothing has come yet of the string that is left out.
+    var isFresh = false
+    /// That string goes on behind a mark that would have ended it.
+    var isReopened = false
+    /// Quotation marks in a row.
+    var marks = 0
+    /// A `<` is held that a value may begin with.
+    var isBehindAngle = false
+    var heredoc = Heredoc()
+    var netrc = Netrc.outside
+    var isBehindCurl = false
+    /// `"kty"` came before in the same braces.
+    var isBehindKeyType = false
     var armour = KeyArmour()
+    var part = PartPlace()
     var place = LinePlace()
     /// How the value before which the text stands is written.
     var form = ValueForm()
@@ -101,7 +122,7 @@ package struct TextScanner {
     /// What is left out, and ends at a colon, may have been the scheme of a URL.
     var isBehindDropped = false
     /// What is held behind `://`, or of a suspect's value, as it is meant and as it was written.
-    var held: [(octet: UInt8, raw: [UInt8]?)] = []
+    var held: [(octet: UInt8, raw: Written?)] = []
     var authorityDepth = 0
     var hadUserinfo = false
 
@@ -110,6 +131,7 @@ package struct TextScanner {
         self.manner = manner
         self.names = names
         self.isString = isString
+        escapes = EscapeReader(isLight: manner == .light, isForm: manner == .form)
     }
 
     /// - Parameter verdict: of the name whose value the text is.
@@ -118,42 +140,24 @@ package struct TextScanner {
         if verdict != .clear { state = .before(verdict, isOfForm: false) }
     }
 
-    package mutating func take(_ octet: UInt8, _ out: inout [UInt8]) {
-        guard manner != .light, octet == 0x25 || !escape.isEmpty else {
-            return take(octet, nil, &out)
-        }
-        guard !escape.isEmpty else {
-            escape = [octet]
-            return
-        }
-        guard SecretNames.hex(octet) != nil else {
-            loose(&out)
-            return take(octet, &out)
-        }
-        escape.append(octet)
-        guard escape.count % 2 == 1, let high = SecretNames.hex(escape[escape.count - 2]),
-            let low = SecretNames.hex(octet)
-        else { return }
-        let meant = high << 4 | low
-        // An escaped percent sign may begin another escape.
-        if meant == 0x25, escape.count < TextScanner.longestEscape { return }
-        let raw = escape
-        escape = []
-        take(meant, raw, &out)
-    }
-
     /// The end of the text, or of what is kept of it.
     package mutating func finish(_ out: inout [UInt8]) {
-        loose(&out)
-        // A userinfo that is cut is not known to be one.
-        if state == .authority, !held.isEmpty { put(SecretNames.placeholder, &out) }
-        // A suspect's value that is cut is not known to be short.
-        if case .probing = state, !held.isEmpty {
+        switch state {
+        // A userinfo that is cut is not known to be one, nor a suspect's value to be short; and a mark
+        // that would end them may be cut itself.
+        case .authority where !held.isEmpty, .probing where !held.isEmpty:
             put(SecretNames.placeholder, &out)
-        } else {
+            _ = escapes.finish()
+            held = []
+            written = []
+        default:
+            loose(&out)
+            if case .dropping(.closed) = state { putSlashes(slashes, nil, &out) }
+            // What was loose may have begun one of them.
+            if !held.isEmpty { put(SecretNames.placeholder, &out) }
+            held = []
             out += written
         }
-        held = []
         clearHeld()
         state = .word
     }
@@ -161,34 +165,31 @@ package struct TextScanner {
     /// The end of a value that is whole: a suspect's short one stays.
     package mutating func finishWhole(_ out: inout [UInt8]) {
         loose(&out)
+        if case .dropping(.closed) = state { putSlashes(slashes, nil, &out) }
         settle(&out)
         out += written
         clearHeld()
         state = .word
     }
 
-    /// What began like an escape and is none, or is a percent sign.
-    private mutating func loose(_ out: inout [UInt8]) {
-        guard !escape.isEmpty else { return }
-        let octets = escape
-        escape = []
-        let whole = octets.count - (octets.count - 1) % 2
-        take(0x25, whole > 1 ? Array(octets.prefix(whole)) : nil, &out)
-        for octet in octets.dropFirst(whole) { take(octet, nil, &out) }
-    }
-
-    private mutating func take(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
+    mutating func take(_ octet: UInt8, _ raw: Written?, _ out: inout [UInt8]) {
+        if let raw, raw.slashes > 0 { slashes = Int(raw.slashes) }
         defer {
-            place.take(octet, slashes: slashes, isString: isString)
+            place.take(octet, raw, slashes: slashes, isString: isString)
             slashes = octet == 0x5C ? slashes + 1 : 0
         }
-        if manner != .light, follows(tags.take(octet, names), octet, raw, &out) { return }
+        if manner != .light {
+            let event = tags.take(octet, TextScanner.depth(raw), names)
+            if octet == 0x3C { opening = raw }
+            if follows(event, octet, raw, &out) { return }
+        }
         // Nearly all octets are none of a mark.
         if octet == 0x2D || armour.isBusy, follows(armour.take(octet), octet, raw, &out) { return }
+        if part.isBusy, followsPart(octet, raw, &out) { return }
         advance(octet, raw, &out)
     }
 
-    mutating func advance(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
+    mutating func advance(_ octet: UInt8, _ raw: Written?, _ out: inout [UInt8]) {
         switch state {
         case .word: word(octet, raw, &out)
         case .gap(let verdict): gap(octet, raw, verdict, &out)
@@ -200,71 +201,8 @@ package struct TextScanner {
         }
     }
 
-    /// True when the octet has gone out with what the mark of a private key means, or is left out.
-    private mutating func follows(
-        _ event: KeyArmour.Event, _ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]
-    ) -> Bool {
-        switch (event, state) {
-        case (.nothing, _): return false
-        case (.ends, .dropping(.key)):
-            put("-----END", &out)
-            before = octet
-            state = .word
-        case (.begins, .dropping(.bare)), (.begins, .dropping(.line)),
-            (.begins, .dropping(.flow)), (.begins, .dropping(.token)),
-            (.begins, .dropping(.authority)),
-            (.begins, .indenting(isValueWritten: true)):
-            drop(.key)
-        case (.begins, .dropping), (.ends, _): return false
-        case (.begins, .authority), (.begins, .probing):
-            settle(&out)
-            return follows(event, octet, raw, &out)
-        case (.begins, _):
-            out += written
-            put(octet, raw, &out)
-            put(SecretNames.placeholder, &out)
-            drop(.key)
-        }
-        return true
-    }
-
-    /// True when the octet has gone out with what the tag means.
-    private mutating func follows(
-        _ event: TagTracker.Event, _ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]
-    ) -> Bool {
-        switch (event, state) {
-        case (.nothing, _): return false
-        case (.closes, .dropping(.element)):
-            put(manner == .form ? "%3C/" : "</", &out)
-            before = octet
-            state = .word
-            return true
-        case (.closes, _), (.opens(.clear), _), (.opens, .dropping(.field)),
-            (.opens, .dropping(.quoted)), (.opens, .dropping(.nested)),
-            (.opens, .dropping(.element)), (.opens, .dropping(.line)), (.opens, .dropping(.flow)),
-            (.opens, .dropping(.key)), (.opens, .indenting(isValueWritten: true)):
-            return false
-        case (.opens, .authority), (.opens, .probing):
-            settle(&out)
-            return follows(event, octet, raw, &out)
-        case (.opens(let verdict), _):
-            out += written
-            put(octet, raw, &out)
-            before = octet
-            if verdict == .secret {
-                put(SecretNames.placeholder, &out)
-                drop(.element)
-                tags.enter()
-            } else {
-                clearHeld()
-                begin(.before(verdict, isOfForm: false), raw, ValueForm())
-            }
-            return true
-        }
-    }
-
-    private mutating func begin(_ state: State, _ raw: [UInt8]?, _ form: ValueForm) {
-        valueDepth = TextScanner.depth(raw)
+    mutating func begin(_ state: State, _ raw: Written?, _ form: ValueForm) {
+        valueDepth = TextScanner.depthInText(raw)
         isMember = form.isMember
         self.form = form
         self.state = state
@@ -276,14 +214,11 @@ package struct TextScanner {
         tokenAt = nil
         isLong = false
     }
-
-    /// How often an octet is wrapped up: `=` not at all, `%3D` once, `%253D` twice.
-    static func depth(_ raw: [UInt8]?) -> Int { raw.map { ($0.count - 1) / 2 } ?? 0 }
 }
 
 // Words and what follows them
 extension TextScanner {
-    mutating func word(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
+    mutating func word(_ octet: UInt8, _ raw: Written?, _ out: inout [UInt8]) {
         if TextScanner.isOfWord(octet) {
             urlMark = 0
             if meant.isEmpty {
@@ -298,6 +233,8 @@ extension TextScanner {
         out += written
         clearHeld()
         before = octet
+        if octet == 0x0A, slashes == 0 { isBehindCurl = false }
+        if octet == 0x7D { isBehindKeyType = false }
         let isBehindWord = !name.isEmpty || wasLong || isBehindDropped
         isBehindDropped = false
         if markOfURL(octet, isBehindWord: isBehindWord) {
@@ -308,32 +245,47 @@ extension TextScanner {
             put(octet, raw, &out)
             return
         }
-        let candidates = TextScanner.names(in: name, behind: mark)
-        if octet == 0x20, candidates.contains(where: TextScanner.isScheme) {
+        let inner = TextScanner.name(in: name, behind: mark)
+        if let form = form(behind: inner ?? name, octet) {
+            put(octet, raw, &out)
+            return begin(.before(.secret, isOfForm: false), raw, form)
+        }
+        if octet == 0x20, TextScanner.isScheme(name) || inner.map(TextScanner.isScheme) == true {
             put(octet, raw, &out)
             // What a scheme is followed by need not be a secret: "basic" is a word.
             return begin(.before(.suspect, isOfForm: false), raw, ValueForm())
         }
-        let verdicts = manner == .light ? [] : candidates.map { verdict($0, octet) }
-        guard
-            let verdict = verdicts.first(where: { $0 == .secret })
-                ?? verdicts.first(where: { $0 == .suspect })
-        else {
+        let verdict = verdict(name, inner, octet)
+        guard verdict != .clear else {
             put(octet, raw, &out)
             return
         }
         gap = 0
         form = ValueForm()
         form.isOfCredentials =
-            verdict == .secret && candidates.contains(where: SecretNames.isCredentialField)
+            verdict == .secret
+            && (SecretNames.isCredentialField(name)
+                || inner.map(SecretNames.isCredentialField) == true)
         (form.column, form.enclosing) = (place.wordColumn, place.quote)
         state = .gap(verdict)
         gap(octet, raw, verdict, &out)
     }
 
-    private func verdict(_ name: [UInt8], _ mark: UInt8) -> SecretNames.Verdict {
+    private mutating func verdict(
+        _ name: [UInt8], _ inner: [UInt8]?, _ mark: UInt8
+    ) -> SecretNames.Verdict {
+        guard manner != .light else { return .clear }
+        let whole = verdict(name, mark)
+        return inner.map { max(whole, verdict($0, mark)) } ?? whole
+    }
+
+    private mutating func verdict(_ name: [UInt8], _ mark: UInt8) -> SecretNames.Verdict {
         let verdict = names.verdict(name)
         guard verdict < .secret else { return verdict }
+        if name.count <= 3, mark == 0x22 || mark == 0x27 || mark == 0x5C {
+            if SecretNames.isKeyType(name) { isBehindKeyType = true }
+            if isBehindKeyType, SecretNames.isMemberOfKey(name) { return .secret }
+        }
         if mark == 0x3D, tags.named != .clear, TextScanner.isValue(name) {
             return max(verdict, tags.named)
         }
@@ -380,18 +332,19 @@ extension TextScanner {
     private mutating func noteToken() {
         if let last = meant.last, !SecretNames.isOfToken(last) { tokenAt = nil }
         let place = meant.count - 3
-        guard tokenAt == nil, place >= 0, meant.suffix(3) == TextScanner.tokenMark[...],
-            written.suffix(3) == TextScanner.tokenMark[...]
+        guard tokenAt == nil, place >= 0, meant.suffix(3) == TextScanner.tokenMark[...]
         else { return }
         let isBoundary =
             place == 0 || !TextScanner.isAlphanumeric(meant[place - 1])
             || (place >= 3 && meant[place - 3] == 0x25)
-            || (before == 0x5C && (place == 1 || place == 5))
-        if isBoundary { tokenAt = (place, written.count - 3) }
+            || (before == 0x5C && place == 1)
+        // Where it is written otherwise, all of the word belongs to it.
+        let isPlain = written.suffix(3) == TextScanner.tokenMark[...]
+        if isBoundary { tokenAt = (place, isPlain ? written.count - 3 : 0) }
     }
 
     private mutating func gap(
-        _ octet: UInt8, _ raw: [UInt8]?, _ verdict: SecretNames.Verdict, _ out: inout [UInt8]
+        _ octet: UInt8, _ raw: Written?, _ verdict: SecretNames.Verdict, _ out: inout [UInt8]
     ) {
         // Blanks that align lines are no matter of how many.
         if gap == 0 || !TextScanner.isBlank(octet) || !TextScanner.isBlank(before) { gap += 1 }
@@ -405,9 +358,11 @@ extension TextScanner {
             form.isMember = octet == 0x3A
             let isOfForm = manner == .form && octet == 0x3D && isItself
             return begin(.before(verdict, isOfForm: isOfForm), raw, form)
-        case 0x22, 0x27, 0x5C, 0x20, 0x09:
+        case 0x22, 0x27, 0x5C, 0x20, 0x09,
+            // `**Password**: …`
+            0x2A where !TextScanner.isBlank(before), 0x60 where !TextScanner.isBlank(before):
             guard gap <= TextScanner.longestGap else { break }
-            if octet == 0x22 || octet == 0x27 { endQuotedName(octet) }
+            if octet == 0x22 || octet == 0x27 { endQuotedName(octet, raw) }
             put(octet, raw, &out)
             before = octet
             return
@@ -418,15 +373,17 @@ extension TextScanner {
     }
 
     private mutating func value(
-        _ octet: UInt8, _ raw: [UInt8]?, _ verdict: SecretNames.Verdict, _ isOfForm: Bool,
+        _ octet: UInt8, _ raw: Written?, _ verdict: SecretNames.Verdict, _ isOfForm: Bool,
         _ out: inout [UInt8]
     ) {
         if isOfForm, octet == 0x26, raw == nil {
             state = .word
             return word(octet, raw, &out)
         }
-        let isDeeper = TextScanner.depth(raw) > valueDepth
+        let isDeeper = TextScanner.depthInText(raw) > valueDepth
         if !isOfForm {
+            if isOfAngle(octet, raw, verdict, &out) { return }
+            if isOfArgument(octet, raw, &out) { return }
             if isOfEscape(octet, raw, verdict, &out) { return }
             if verdict == .secret, isOfLine(octet, raw, isDeeper, &out) { return }
             switch octet {
@@ -443,6 +400,7 @@ extension TextScanner {
             case 0x22 where !isDeeper || isMember, 0x27 where !isDeeper || isMember:
                 put(octet, raw, &out)
                 valueDepth = TextScanner.depth(raw)
+                before = octet
                 if verdict == .suspect { return enterProbing(isOfForm: false) }
                 put(SecretNames.placeholder, &out)
                 return drop(.quoted(octet, slashes: slashes))
@@ -451,6 +409,10 @@ extension TextScanner {
                 depth = 1
                 stringSlashes = nil
                 return drop(.nested)
+            case 0x2A where form.isBehindNothing, 0x60 where form.isBehindNothing:
+                // `**Password:** …`
+                put(octet, raw, &out)
+                return
             case 0x26, 0x2C, 0x3B, 0x3C, 0x3E, 0x0A, 0x0D, 0x7B, 0x5B, 0x7D, 0x5D:
                 guard !isDeeper else { break }
                 state = .word
@@ -477,8 +439,12 @@ extension TextScanner {
 
     /// A short value is read as all else is: it may be the scheme of a URL, or another name.
     private mutating func probe(
-        _ octet: UInt8, _ raw: [UInt8]?, _ isOfForm: Bool, _ out: inout [UInt8]
+        _ octet: UInt8, _ raw: Written?, _ isOfForm: Bool, _ out: inout [UInt8]
     ) {
+        // `"""`
+        if held.isEmpty, octet == before, octet == 0x22 || octet == 0x27 {
+            return put(octet, raw, &out)
+        }
         guard SecretNames.isOfToken(octet), !(isOfForm && octet == 0x26) else {
             release(&out)
             return advance(octet, raw, &out)

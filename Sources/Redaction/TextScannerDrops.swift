@@ -2,12 +2,14 @@
 extension TextScanner {
     mutating func drop(_ drop: Drop) {
         clearHeld()
-        unicode = []
+        isFresh = true
+        isReopened = false
+        marks = 0
         state = .dropping(drop)
     }
 
     mutating func leaveOut(
-        _ octet: UInt8, _ raw: [UInt8]?, _ drop: Drop, _ out: inout [UInt8]
+        _ octet: UInt8, _ raw: Written?, _ drop: Drop, _ out: inout [UInt8]
     ) {
         switch drop {
         case .field: guard octet == 0x26, raw == nil else { return }
@@ -18,23 +20,34 @@ extension TextScanner {
             guard manner == .form, octet == 0x26, raw == nil else { return }
             tags = TagTracker()
         case .bare:
-            guard TextScanner.depth(raw) <= valueDepth else { return }
+            guard TextScanner.depthInText(raw) <= valueDepth else { return }
             let isOfString = isString || form.enclosing != nil
-            if isOfString, isOfUnicode(octet, &out) { return }
-            // A backslash, or a slash, that is written with another one belongs to the value.
-            let isEscape = isOfString && slashes % 2 == 1 && octet != 0x5C && octet != 0x2F
+            // A backslash, or a slash, that is written with another one belongs to the value, and so
+            // does an escape that is broken.
+            let isEscape =
+                isOfString && slashes % 2 == 1 && ![0x5C, 0x2F, 0x75, 0x78].contains(octet)
             let isQuote = octet == 0x22 || octet == 0x27
-            guard isEscape || isQuote || octet <= 0x20 || [0x26, 0x3C, 0x3E].contains(octet) else {
-                return
-            }
+            let isMark =
+                octet == 0x3C || (form.argument == .none && (octet == 0x26 || octet == 0x3E))
+            guard isEscape || isQuote || octet <= 0x20 || isMark else { return }
+            // The colon behind a URL in a sentence is none of it.
+            if octet <= 0x20, place.last == 0x3A, form.argument == .none { out.append(0x3A) }
             if slashes > 0, isOfString || isQuote {
                 return end(octet, raw, &out)
             }
         case .quoted(let mark, let before):
-            guard octet == mark, TextScanner.depth(raw) <= valueDepth,
-                slashes % (2 * (before + 1)) == before
-            else { return }
-            out += [UInt8](repeating: 0x5C, count: before)
+            guard isMark(octet, raw, mark, slashes: before) else {
+                if octet != 0x5C { isFresh = false }
+                return
+            }
+            return closeQuoted(octet, raw, slashes: before, &out)
+        case .closed(let mark, let before, let isEmpty):
+            let isMark = isMark(octet, raw, mark, slashes: before)
+            return leaveOutClosed(octet, raw, isEmpty, isMark, &out)
+        case .tripled(let mark, let before):
+            return leaveOutTripled(octet, isMark(octet, raw, mark, slashes: before))
+        case .heredoc: return leaveOutHeredoc(octet, &out)
+        case .part: return
         case .nested:
             guard closesNested(octet, raw) else { return }
             state = .word
@@ -48,31 +61,16 @@ extension TextScanner {
         word(octet, raw, &out)
     }
 
-    /// True when the octet has been dealt with as one of `\u00e4`, which belongs to the value unless
-    /// it means what ends one.
-    private mutating func isOfUnicode(_ octet: UInt8, _ out: inout [UInt8]) -> Bool {
-        let begins = unicode.isEmpty && octet == 0x75 && slashes % 2 == 1
-        guard begins || (!unicode.isEmpty && SecretNames.hex(octet) != nil) else {
-            unicode = []
-            return false
-        }
-        unicode.append(octet)
-        guard unicode.count == 5 else { return true }
-        let digits = unicode
-        unicode = []
-        let value = digits.dropFirst().reduce(0) { $0 << 4 | Int(SecretNames.hex($1) ?? 0) }
-        guard value <= 0x20 || [0x22, 0x27, 0x26, 0x3C, 0x3E].contains(value) else { return true }
-        out.append(0x5C)
-        state = .word
-        before = 0x5C
-        for digit in digits { word(digit, nil, &out) }
-        return true
+    private func isMark(_ octet: UInt8, _ raw: Written?, _ mark: UInt8, slashes before: Int) -> Bool
+    {
+        octet == mark && TextScanner.depth(raw) <= valueDepth
+            && slashes % (2 * (before + 1)) == before
     }
 
     /// Commas and braces in strings do not count, and none that are within brackets do.
-    private mutating func endsFlow(_ octet: UInt8, _ raw: [UInt8]?) -> Bool {
+    private mutating func endsFlow(_ octet: UInt8, _ raw: Written?) -> Bool {
         if manner == .form, octet == 0x26, raw == nil { return true }
-        guard TextScanner.depth(raw) <= valueDepth, place.quote == nil else { return false }
+        guard TextScanner.depthInText(raw) <= valueDepth, place.quote == nil else { return false }
         switch octet {
         case 0x2C: return depth == 0
         case 0x7D where depth == 0: return true
@@ -84,7 +82,7 @@ extension TextScanner {
     }
 
     /// Brackets in strings do not count; a string ends behind as many backslashes as it began.
-    private mutating func closesNested(_ octet: UInt8, _ raw: [UInt8]?) -> Bool {
+    private mutating func closesNested(_ octet: UInt8, _ raw: Written?) -> Bool {
         if let before = stringSlashes {
             if octet == stringMark, TextScanner.depth(raw) == stringDepth,
                 slashes % (2 * (before + 1)) == before

@@ -2,7 +2,7 @@
 extension TextScanner {
     /// True when the octet has been dealt with as part of an escape before a value, in a string.
     mutating func isOfEscape(
-        _ octet: UInt8, _ raw: [UInt8]?, _ verdict: SecretNames.Verdict, _ out: inout [UInt8]
+        _ octet: UInt8, _ raw: Written?, _ verdict: SecretNames.Verdict, _ out: inout [UInt8]
     ) -> Bool {
         guard octet != 0x5C else {
             hold(octet, raw)
@@ -39,7 +39,7 @@ extension TextScanner {
     /// True when the octet has been dealt with as one before the value of a header field, or of a
     /// line that goes on in the next one.
     mutating func isOfLine(
-        _ octet: UInt8, _ raw: [UInt8]?, _ isDeeper: Bool, _ out: inout [UInt8]
+        _ octet: UInt8, _ raw: Written?, _ isDeeper: Bool, _ out: inout [UInt8]
     ) -> Bool {
         guard !isDeeper, form.isMember || form.isOfCredentials else { return false }
         switch octet {
@@ -56,7 +56,7 @@ extension TextScanner {
         case 0x26 where manner == .form && raw == nil: return false
         case 0x3D where form.isBehindNothing, 0x3E where form.isBehindNothing: return false
         case 0x22, 0x27:
-            if form.enclosing?.isClosed(by: octet, slashes: slashes) == true {
+            if form.enclosing?.isClosed(by: octet, raw, slashes: slashes) == true {
                 state = .word
                 word(octet, raw, &out)
                 return true
@@ -77,16 +77,16 @@ extension TextScanner {
     }
 
     /// A quotation mark behind a name: what it closes is not what the value stands in.
-    mutating func endQuotedName(_ octet: UInt8) {
+    mutating func endQuotedName(_ octet: UInt8, _ raw: Written?) {
         form.isNameQuoted = true
-        guard form.enclosing?.isClosed(by: octet, slashes: slashes) == true else { return }
+        guard form.enclosing?.isClosed(by: octet, raw, slashes: slashes) == true else { return }
         form.enclosing = nil
         form.column = min(form.column, place.quoteColumn)
         form.isInFlow = place.isQuoteInFlow
     }
 
-    mutating func leaveOutLine(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
-        guard TextScanner.depth(raw) <= valueDepth else { return }
+    mutating func leaveOutLine(_ octet: UInt8, _ raw: Written?, _ out: inout [UInt8]) {
+        guard TextScanner.depthInText(raw) <= valueDepth else { return }
         switch octet {
         case 0x0A, 0x0D: endLine(octet, raw, &out)
         case 0x6E, 0x72:
@@ -96,7 +96,7 @@ extension TextScanner {
             out += [UInt8](repeating: 0x5C, count: slashes)
             endLine(octet, raw, &out)
         case 0x22, 0x27:
-            if form.enclosing?.isClosed(by: octet, slashes: slashes) == true {
+            if form.enclosing?.isClosed(by: octet, raw, slashes: slashes) == true {
                 end(octet, raw, &out)
             }
         case 0x26 where manner == .form && raw == nil: end(octet, raw, &out)
@@ -104,7 +104,7 @@ extension TextScanner {
         }
     }
 
-    private mutating func endLine(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
+    private mutating func endLine(_ octet: UInt8, _ raw: Written?, _ out: inout [UInt8]) {
         put(octet, raw, &out)
         before = 0x0A
         let isOfString = !isString && form.enclosing != nil
@@ -114,9 +114,14 @@ extension TextScanner {
     /// What is indented below a line belongs to it.
     private var linesGoOn: Bool { form.isMember && manner == .text }
 
+    /// The backslashes before an octet that ends what is left out. An escape has its own.
+    func putSlashes(_ count: Int, _ raw: Written?, _ out: inout [UInt8]) {
+        if (raw?.slashes ?? 0) == 0 { out += [UInt8](repeating: 0x5C, count: count) }
+    }
+
     /// What follows is read again, with the backslashes that belong to it.
-    mutating func end(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
-        out += [UInt8](repeating: 0x5C, count: slashes)
+    mutating func end(_ octet: UInt8, _ raw: Written?, _ out: inout [UInt8]) {
+        putSlashes(slashes, raw, &out)
         state = .word
         before = slashes > 0 ? 0x5C : 0
         word(octet, raw, &out)
@@ -125,7 +130,7 @@ extension TextScanner {
     /// The blanks that a line begins with, below one whose value may go on. Source: YAML 1.2.2 §8;
     /// RFC 9112 §5.2 for fields.
     mutating func indent(
-        _ octet: UInt8, _ raw: [UInt8]?, _ isValueWritten: Bool, _ out: inout [UInt8]
+        _ octet: UInt8, _ raw: Written?, _ isValueWritten: Bool, _ out: inout [UInt8]
     ) {
         switch octet {
         case 0x20, 0x09, 0x5C: hold(octet, raw)
@@ -138,7 +143,7 @@ extension TextScanner {
             clearHeld()
             put(octet, raw, &out)
         default:
-            let column = place.column - slashes
+            let column = place.column - ((raw?.slashes ?? 0) > 0 ? 0 : slashes)
             let isItem =
                 octet == 0x2D && column == form.column && (!isValueWritten || form.isList)
             guard column > form.column || isItem else {
@@ -166,7 +171,8 @@ extension TextScanner {
     package var isInLine: Bool {
         switch state {
         case .dropping(.line), .dropping(.flow), .dropping(.key), .dropping(.nested),
-            .dropping(.quoted), .indenting(isValueWritten: true):
+            .dropping(.quoted), .dropping(.tripled), .dropping(.heredoc), .dropping(.part),
+            .indenting(isValueWritten: true):
             true
         default: false
         }
@@ -188,7 +194,7 @@ extension TextScanner {
 
 // The authorities of URLs
 extension TextScanner {
-    mutating func enterAuthority(_ raw: [UInt8]?) {
+    mutating func enterAuthority(_ raw: Written?) {
         state = .authority
         held = []
         authorityDepth = TextScanner.depth(raw)
@@ -196,7 +202,7 @@ extension TextScanner {
     }
 
     /// What is held is a userinfo when `@` follows; the last one of several ends it.
-    mutating func follow(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
+    mutating func follow(_ octet: UInt8, _ raw: Written?, _ out: inout [UInt8]) {
         if endsAuthority(octet, raw) {
             release(&out)
             return advance(octet, raw, &out)
@@ -219,7 +225,7 @@ extension TextScanner {
     }
 
     /// A password may hold what does not end a URL; nothing that is wrapped up deeper ends it.
-    func endsAuthority(_ octet: UInt8, _ raw: [UInt8]?) -> Bool {
+    func endsAuthority(_ octet: UInt8, _ raw: Written?) -> Bool {
         guard TextScanner.depth(raw) <= authorityDepth else { return false }
         switch octet {
         case 0x00...0x20, 0x22, 0x23, 0x2F, 0x3C, 0x3E, 0x3F, 0x5C, 0x60: return true

@@ -1,21 +1,11 @@
 // What octets and words are
 extension TextScanner {
-    /// What a word may mean where it is written in JSON: behind a backslash `nid` is `id` in a new
-    /// line, and `u0026token` is a name behind an ampersand.
-    static func names(in word: [UInt8], behind mark: UInt8) -> [[UInt8]] {
-        let isUnicode = word.count > 5 && word[0] == 0x75 && word[1] == 0x30 && word[2] == 0x30
-        if isUnicode { return [word, Array(word.dropFirst(5))] }
-        let isLetter = mark == 0x5C && word.count > 1 && Array("nrtbf".utf8).contains(word[0])
-        return isLetter ? [word, Array(word.dropFirst())] : [word]
-    }
-
-    /// As it was written: by itself, or as an escape.
-    func put(_ octet: UInt8, _ raw: [UInt8]?, _ out: inout [UInt8]) {
-        if let raw { out += raw } else { out.append(octet) }
-    }
-
-    mutating func hold(_ octet: UInt8, _ raw: [UInt8]?) {
-        if let raw { written += raw } else { written.append(octet) }
+    /// What else a word may mean where it is written in JSON: behind a backslash `nid` is `id` in a new
+    /// line.
+    static func name(in word: [UInt8], behind mark: UInt8) -> [UInt8]? {
+        guard mark == 0x5C, word.count > 1, [0x6E, 0x72, 0x74, 0x62, 0x66].contains(word[0])
+        else { return nil }
+        return Array(word.dropFirst())
     }
 
     func put(_ text: String, _ out: inout [UInt8]) { out.append(contentsOf: text.utf8) }
@@ -29,7 +19,7 @@ extension TextScanner {
 
     static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 
-    static func isAlphanumeric(_ octet: UInt8) -> Bool {
+    package static func isAlphanumeric(_ octet: UInt8) -> Bool {
         switch octet {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         default: false
@@ -48,7 +38,13 @@ extension TextScanner {
             && name.dropFirst(3).allSatisfy { (0x30...0x39).contains($0) }
     }
 
+    /// What the head of a part of `multipart/form-data` begins with.
+    static func isDisposition(_ word: [UInt8]) -> Bool {
+        word.count >= 19 && word.suffix(19).map { $0 | 0x20 } == Array("content-disposition".utf8)
+    }
+
     static func isScheme(_ word: [UInt8]) -> Bool {
+        guard word.count == 5 || word.count == 6 else { return false }
         let lower = word.map { $0 | 0x20 }
         return lower == Array("bearer".utf8) || lower == Array("basic".utf8)
     }
@@ -60,6 +56,4 @@ extension TextScanner {
     /// Because: the smallest web token has more; `eyJ` also begins words.
     static let shortestToken = 20
     static let tokenMark = Array("eyJ".utf8)
-    /// Because: a URL in a URL in a URL is wrapped up twice; twice as often is more than any.
-    static let longestEscape = 9
 }

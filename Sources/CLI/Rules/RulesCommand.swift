@@ -116,13 +116,14 @@ struct RulesCheck {
                 + (file.name.map { " (\($0.printable))" } ?? "")
                 + (file.rules.otherwise == .refuse ? ", strict" : ""))
         for (place, rule) in file.rules.rules.enumerated() {
-            console.print("\(place + 1)  \(rule.description.printable)")
+            console.print("\(place + 1)  \(RulesCheck.text(rule).printable)")
         }
         guard let (request, explanation) = explained else { return .succeeded }
         console.print("")
         console.print(shown(message: request.line).printable)
         for (place, rule) in explanation.rules.enumerated() {
-            console.print("\(place + 1)  \(rule.rule.printable): \(RulesCheck.text(rule))")
+            let name = shown(message: rule.rule).printable
+            console.print("\(place + 1)  \(name): \(RulesCheck.text(rule))")
         }
         console.print("→ " + shown(message: RulesCheck.text(explanation.decision)).printable)
         return .succeeded
@@ -132,12 +133,21 @@ struct RulesCheck {
         "\(number) \(word)\(number == 1 ? "" : "s")"
     }
 
+    /// The name by itself: behind one that is `token` all else would be taken for its value.
+    private static func text(_ rule: RequestRule) -> String {
+        let text = rule.description
+        guard let mark = text.firstRange(of: ": when ") else { return shown(message: text) }
+        return shown(message: String(text[..<mark.lowerBound])) + text[mark]
+            + shown(message: String(text[mark.upperBound...]))
+    }
+
     private static func text(_ rule: RuleExplanation) -> String {
         let text =
             switch rule.outcome {
             case .decides: "decides"
             case .goesOn: "fits, and the list goes on"
-            case .passedOver(let reasons): reasons.joined(separator: ", ").printable
+            case .passedOver(let reasons):
+                reasons.map { shown(message: $0) }.joined(separator: ", ").printable
             case .notReached: "not reached: a rule before it decided"
             case .disabled: "disabled"
             }
@@ -168,11 +178,13 @@ struct RulesCheck {
         var rules: [JSONValue] = []
         for (place, rule) in file.rules.rules.enumerated() {
             var object: JSONObject = [
-                "name": .string(rule.name), "text": .string(rule.description),
+                "name": .string(shown(message: rule.name)),
+                "text": .string(RulesCheck.text(rule)),
             ]
             if let explained = explanation?.rules[place] {
                 object["outcome"] = .string(explained.outcome.word)
-                object["reasons"] = .array(explained.outcome.reasons.map { .string($0) })
+                object["reasons"] = .array(
+                    explained.outcome.reasons.map { .string(shown(message: $0)) })
                 object["depends"] = .bool(explained.depends)
             }
             rules.append(.object(object))
@@ -181,7 +193,8 @@ struct RulesCheck {
             explanation.map { explanation in
                 [
                     "verdict": .string(explanation.decision.label),
-                    "rules": .array(explanation.decision.names.map { .string($0) }),
+                    "rules": .array(
+                        explanation.decision.names.map { .string(shown(message: $0)) }),
                     "url": .string(explanation.decision.request.url.description),
                 ]
             } ?? .null

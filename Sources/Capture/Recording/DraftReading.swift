@@ -73,7 +73,7 @@ final class DraftReader {
         var record = CaptureRecord(
             facts.kind, hops[0], startedAt: startedAt,
             initiator: CaptureRecord.Initiator(facts.origin.name, task: facts.origin.task))
-        record.rule = facts.rule
+        record.rule = facts.rule.map { redactor.text($0) }
         record.hops = hops
         record.failure = facts.failure.map { failure in
             var failure = CaptureRecord.Failure(failure)
@@ -207,7 +207,7 @@ extension CaptureRecord.Hop {
         notFollowed = hop.notFollowed.map { "\($0)" }
         systemFallback = hop.systemFallback?.label
         cache = hop.cache?.outcome.rawValue
-        rules = hop.rules
+        rules = hop.rules.map { redactor.text($0) }
     }
 }
 

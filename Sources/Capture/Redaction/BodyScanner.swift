@@ -144,7 +144,9 @@ struct BodyScanner {
         if case .binary = nature.kind { return .opaque }
         let beginning = octets.prefix(sniffedOctets)
         if nature.isText, beginning.contains(0) { return .hidden }
-        if !nature.isText, beginning.contains(where: isOfBinary) { return .opaque }
+        // A file in a form that does not say it is one is binary, and the form is not.
+        let isOfForm = beginning.drop { $0 == 0x0D || $0 == 0x0A }.starts(with: [0x2D, 0x2D])
+        if !nature.isText, !isOfForm, beginning.contains(where: isOfBinary) { return .opaque }
         let first = beginning.first { $0 > 0x20 && $0 < 0x80 }
         if nature.isJSON || first == 0x7B || first == 0x5B { return .json(JSONScanner(names)) }
         if case .form = nature.kind { return .text(TextScanner(.form, names)) }

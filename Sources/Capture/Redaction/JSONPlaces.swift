@@ -6,8 +6,9 @@ internal import HTTPDNSRedaction
 /// 1. What a suspect's object or array holds is suspect, at any depth: `{"keys":{"a":"…"}}`.
 /// 2. The member `value` of an object has for its name what a member `name` or `key` before it says:
 ///    `{"name":"password","value":"…"}`, as HAR files have it.
-/// 3. The string behind one that is called like a field of credentials belongs to it, in an array:
-///    `["Cookie","…"]`.
+/// 3. The string behind one that is called like a field of credentials, or like an option of a command,
+///    belongs to it, in an array: `["Cookie","…"]`, `["--password","…"]`.
+/// 4. `d`, `p`, `q` and so on are secret in an object that is a key, by its `kty`.
 struct JSONPlaces {
     /// What a member does for others of its object.
     enum Role: Hashable {
@@ -15,6 +16,8 @@ struct JSONPlaces {
         /// Says what `value` is called.
         case names
         case holds
+        /// Is a part of a private key, if its object is one.
+        case ofKey
     }
 
     private struct Bracket {
@@ -23,6 +26,8 @@ struct JSONPlaces {
         let verdict: SecretNames.Verdict
         /// Of what its member `name` says.
         var named = SecretNames.Verdict.clear
+        /// It has a member `kty`.
+        var isKey = false
     }
 
     private var open: [Bracket] = []
@@ -81,7 +86,20 @@ struct JSONPlaces {
         isBehindColon = true
         role = JSONPlaces.role(of: name)
         let named = role == .holds && deeper == 0 ? open.last?.named ?? .clear : .clear
-        return max(verdict, named, inherited)
+        let known = max(verdict, named, inherited)
+        guard name.count <= 3, deeper == 0, !open.isEmpty else { return known }
+        return max(known, ofKey(name, known))
+    }
+
+    /// Behind `kty` a secret; before it what looks made by a machine is taken for one.
+    private mutating func ofKey(
+        _ name: [UInt8], _ known: SecretNames.Verdict
+    ) -> SecretNames.Verdict {
+        if SecretNames.isKeyType(name) { open[open.count - 1].isKey = true }
+        guard SecretNames.isMemberOfKey(name) else { return .clear }
+        if open.last?.isKey == true { return .secret }
+        if known == .clear { role = .ofKey }
+        return .suspect
     }
 
     /// The string that has ended is no name, and says so.
@@ -91,8 +109,10 @@ struct JSONPlaces {
     }
 
     /// The string that has ended stands in no object: what follows a comma is due to it.
-    func following(_ text: [UInt8]) -> SecretNames.Verdict {
+    func following(_ text: [UInt8], _ names: SecretNames) -> SecretNames.Verdict {
         guard !isBehindColon, text.count <= JSONPlaces.longestField else { return .clear }
+        // An option of a command: `["--password","…"]`.
+        if isInArray, TextScanner.isOption(text, names) { return .secret }
         return SecretNames.isCredentialField(text) ? .secret : .clear
     }
 

@@ -14,6 +14,12 @@ struct JSONScanner {
         /// Behind the colon of a name that is not clear.
         case beforeValue(SecretNames.Verdict)
         case droppingString
+        /// Behind a string that was left out: the same mark behind an empty one begins `"""…"""`.
+        case behindDropped
+        case droppingTriple
+        /// Behind a slash that may begin a comment, before a value or, nil, before a colon.
+        case slash(SecretNames.Verdict?)
+        case comment(isLine: Bool, SecretNames.Verdict?)
         /// In what may be `true`, `false` or `null`.
         case word
         case droppingScalar
@@ -39,6 +45,12 @@ struct JSONScanner {
     private var last: UInt8 = 0x2C
     /// What may be `true`, `false` or `null`, of what it has come.
     private var scalar: [UInt8] = []
+    /// Nothing has come yet of the string that is left out.
+    private var isFresh = false
+    /// Quotation marks in a row.
+    private var marks = 0
+    /// In a comment, behind `*`.
+    private var isBehindStar = false
     /// A private key began in the last string of the array, and did not end.
     private var keyGoesOn = false
 
@@ -55,6 +67,16 @@ struct JSONScanner {
         case .behindString: behindString(octet, &out)
         case .beforeValue(let verdict): beforeValue(octet, verdict, &out)
         case .droppingString: leaveOut(octet, &out)
+        case .behindDropped:
+            state = octet == mark ? .droppingTriple : .outside
+            marks = 0
+            if octet != mark { outside(octet, &out) }
+        case .droppingTriple:
+            marks = octet == mark && !isEscaped ? marks + 1 : 0
+            isEscaped = octet == 0x5C && !isEscaped
+            if marks == 3 { state = .outside }
+        case .slash(let verdict): slash(octet, verdict, &out)
+        case .comment(let isLine, let verdict): comment(octet, isLine, verdict)
         case .word: word(octet, &out)
         case .droppingScalar:
             // A value of several words is none of JSON, and left out whole.
@@ -87,11 +109,12 @@ struct JSONScanner {
         guard isEscaped || octet != mark else {
             out.append(octet)
             last = octet
-            state = .outside
+            state = isFresh ? .behindDropped : .outside
             // What a suspect is called by may be long.
             if isSuspected, name.count <= JSONScanner.longestName { places.value(name, names) }
             return
         }
+        isFresh = false
         isEscaped = octet == 0x5C && !isEscaped
         if isSuspected, name.count <= JSONScanner.longestName { name.append(octet) }
     }
@@ -103,7 +126,10 @@ struct JSONScanner {
             out.append(contentsOf: CaptureRedaction.placeholder.utf8)
         case .string: inner.finish(&out)
         case .word: putQuoted(&out)
-        case .droppingString, .droppingScalar, .droppingNested: break
+        case .slash: out.append(0x2F)
+        case .droppingString, .droppingScalar, .droppingNested, .behindDropped, .droppingTriple,
+            .comment:
+            break
         }
     }
 
@@ -168,11 +194,19 @@ struct JSONScanner {
         if name.count <= JSONScanner.longestName { note(octet) }
         isEscaped = octet == 0x5C && !isEscaped
         guard isSuspected else { return inner.take(octet, &out) }
-        guard name.count >= SecretNames.machineMadeOctets else { return }
-        if name.allSatisfy(SecretNames.isOfToken) {
+        let isOfKey = places.role == .ofKey
+        let least = isOfKey ? JSONScanner.shortestOfKey : SecretNames.machineMadeOctets
+        guard name.count >= least else { return }
+        // A slash or a plus sign may be written as an escape.
+        let isMade =
+            isOfKey
+            ? name.allSatisfy { TextScanner.isAlphanumeric($0) || $0 == 0x2D || $0 == 0x5F }
+            : name.allSatisfy { SecretNames.isOfToken($0) || $0 == 0x5C }
+        if isMade {
             out.append(contentsOf: CaptureRedaction.placeholder.utf8)
             state = .droppingString
             isEscaped = false
+            isFresh = false
         } else {
             isSuspected = false
             for octet in name { inner.take(octet, &out) }
@@ -205,6 +239,7 @@ struct JSONScanner {
     private mutating func behindString(_ octet: UInt8, _ out: inout [UInt8]) {
         switch octet {
         case 0x20, 0x09, 0x0A, 0x0D: out.append(octet)
+        case 0x2F: state = .slash(nil)
         case 0x3A:
             out.append(octet)
             last = octet
@@ -213,7 +248,7 @@ struct JSONScanner {
             let verdict = places.name(
                 isName ? name : [], isName ? names.verdict(name) : .clear)
             state = verdict == .clear ? .outside : .beforeValue(verdict)
-        case 0x2C where places.following(name) != .clear:
+        case 0x2C where places.following(name, names) != .clear:
             out.append(octet)
             last = octet
             places.take(octet)
@@ -230,6 +265,7 @@ struct JSONScanner {
     ) {
         switch octet {
         case 0x20, 0x09, 0x0A, 0x0D: out.append(octet)
+        case 0x2F: state = .slash(verdict)
         case 0x22 where verdict == .suspect, 0x27 where verdict == .suspect:
             begin(octet, isSuspected: true, &out)
         case 0x22, 0x27:
@@ -238,12 +274,13 @@ struct JSONScanner {
             out.append(contentsOf: CaptureRedaction.placeholder.utf8)
             isEscaped = false
             isSuspected = false
+            isFresh = true
             state = .droppingString
         case 0x7B, 0x5B:
             guard verdict == .secret else {
                 state = .outside
                 last = octet
-                places.take(octet, verdict)
+                places.take(octet, places.role == .ofKey ? .clear : verdict)
                 return outer.take(octet, &out)
             }
             putQuoted(&out)
@@ -267,6 +304,35 @@ struct JSONScanner {
             putQuoted(&out)
             state = .droppingScalar
         }
+    }
+
+    /// A comment of JSON5 between a name and its value is left out.
+    private mutating func slash(
+        _ octet: UInt8, _ verdict: SecretNames.Verdict?, _ out: inout [UInt8]
+    ) {
+        guard octet != 0x2F, octet != 0x2A else {
+            isBehindStar = false
+            state = .comment(isLine: octet == 0x2F, verdict)
+            return
+        }
+        guard verdict == .secret else {
+            if verdict == nil, name.count <= JSONScanner.longestName { places.value(name, names) }
+            state = .outside
+            outside(0x2F, &out)
+            return take(octet, &out)
+        }
+        putQuoted(&out)
+        state = .droppingScalar
+        take(octet, &out)
+    }
+
+    private mutating func comment(
+        _ octet: UInt8, _ isLine: Bool, _ verdict: SecretNames.Verdict?
+    ) {
+        let isEnd = isLine ? octet == 0x0A || octet == 0x0D : octet == 0x2F && isBehindStar
+        isBehindStar = octet == 0x2A
+        guard isEnd else { return }
+        state = verdict.map { .beforeValue($0) } ?? .behindString
     }
 
     private mutating func nested(_ octet: UInt8) {
@@ -298,6 +364,8 @@ struct JSONScanner {
     }
 
     private static let words = ["true", "false", "null"].map { Array($0.utf8) }
+    /// Because: the private part of the shortest keys in use has 32 octets, 43 of base64.
+    private static let shortestOfKey = 40
     /// Because: names that are longer are none that anybody listed.
     private static let longestName = 128
 }

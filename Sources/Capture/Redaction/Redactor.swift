@@ -27,6 +27,7 @@ final class Redactor {
             record.failure?.message = text(failure.message)
         }
         if let reason = record.reason { record.reason = text(reason) }
+        if let rule = record.rule { record.rule = text(rule) }
     }
 
     private func redact(_ hop: inout CaptureRecord.Hop) {
@@ -37,6 +38,7 @@ final class Redactor {
             hop.attempts[place].message = text(hop.attempts[place].message)
         }
         if let proxy = hop.proxy { hop.proxy = url(proxy) }
+        if !hop.rules.isEmpty { hop.rules = hop.rules.map { text($0) } }
     }
 
     private func redact(_ field: inout CaptureRecord.Field) {

@@ -165,7 +165,7 @@ extension ProxyRules {
         if let token, !token.isShown(by: head.fields.all("Proxy-Authorization")) {
             var refusal = Refusal(
                 407, "token_missing", "http_request_denied",
-                "This proxy asks for a token: as the password of Basic, or as Bearer.")
+                "This proxy asks for its token, as the password of Basic or as Bearer.")
             refusal.fields = [
                 ("Proxy-Authenticate", "Basic realm=\"httpdns\", charset=\"UTF-8\""),
                 ("Proxy-Authenticate", "Bearer realm=\"httpdns\""),

@@ -46,6 +46,19 @@ import Testing
         #expect(error?.description.hasPrefix(said) == true, "\(String(describing: error))")
     }
 
+    @Test func `a rule is told without the secrets of its sources`() throws {
+        let source = "https://bob:hidden@a.test/dns-query?token=hidden"
+        let rules = try RoutingRules("a.test = \(source)")
+        #expect(
+            rules.rules.map(\.description) == [
+                "a.test = https://REDACTED@a.test/dns-query?token=REDACTED"
+            ])
+        for text in ["a.test = \(source)\na.test = system", "a.test token: hidden"] {
+            let error = #expect(throws: RoutingRuleError.self) { try RoutingRules(text) }
+            #expect(error?.description.contains("hidden") == false)
+        }
+    }
+
     @Test func `a rule said twice is one rule, and forms that differ do not conflict`() throws {
         let rules = try RoutingRules(
             "*.a.example = system\n**.a.example = aliyun\n*.A.example. = system")

@@ -5,11 +5,11 @@ import Testing
 /// Secrets by where they stand: lines, URLs, pairs of name and value, what is indented, keys.
 @Suite struct RedactionKindsTests {
     /// A secret that no text holds by chance; what is found again has leaked.
-    private static let secret = "Zq9vR7xKm2Lw8TnB4cYd"
-    private static let json = "application/json"
+    static let secret = "Zq9vR7xKm2Lw8TnB4cYd"
+    static let json = "application/json"
 
     /// All of a body at once, and in pieces: what is kept must not depend on it.
-    private static func scanned(
+    static func scanned(
         _ body: String, _ type: String, upTo limit: Int? = nil
     ) -> [String] {
         let octets = Array(body.replacing("SECRET", with: secret).utf8)

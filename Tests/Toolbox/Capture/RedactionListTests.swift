@@ -308,7 +308,7 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
         ),
         (
             "application/json", #"{"x":"\u003ca:token b=\"1\"\u003eSECRET\u003c/a:token\u003e"}"#,
-            #"{"x":"\u003ca:token b=\"1\"\u003eREDACTED</a:token\u003e"}"#
+            #"{"x":"\u003ca:token b=\"1\"\u003eREDACTED\u003c/a:token\u003e"}"#
         ),
         (
             "application/json",

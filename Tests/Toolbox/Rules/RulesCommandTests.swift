@@ -70,6 +70,22 @@ import Testing
         #expect(!resolved.outputText.contains("hidden"))
     }
 
+    @Test func `a rule is told without the secrets of the URLs in it`() async throws {
+        let passing = try directory.write(
+            "why.json",
+            #"{"version":1,"rules":[{"name":"token","when":{"host":"a.example.test"},"#
+                + #""then":{"pass":"as https://bob:hidden@a.test/?token=hidden says"}}]}"#)
+        for more in [[], ["--json"], ["--url", "https://a.example.test/"]] {
+            let own = CommandLine.arguments.first ?? ""
+            let products = own.split(separator: "/").dropLast().joined(separator: "/")
+            let told = try await run(
+                "/" + products + "/httpdns", ["rules", "check", passing] + more)
+            #expect(told.outputText.contains("token: when host a.example.test: pass"))
+            #expect(told.outputText.contains("https://REDACTED@a.test/?token=REDACTED says"))
+            #expect(!told.outputText.contains("hidden"), "\(told.outputText)")
+        }
+    }
+
     @Test func `fetch says which rules acted, and what they did`() async throws {
         let url = "http://shop.example.test:1"
         let stubbed = try await httpdns("fetch", url + "/user", "--rules", file, "--json")
