@@ -36,7 +36,7 @@ extension EasyHandle {
                 lines: RequestFields.lines(
                     request.fields, hasBody: request.body.isThere,
                     expectsContinue: request.expectsContinue,
-                    accepting: request.offersCodings ? ContentCoding.acceptEncoding : nil))
+                    accepting: request.acceptEncoding))
             said.fields = request.fields
         }
         switch request.body {
@@ -91,13 +91,11 @@ extension EasyHandle {
             let port = request.origin.port
             set(CURLOPT_CONNECT_TO, lines: [RouteRegistry.connectTo(address, port)])
         }
-        let isTunnel = request.origin.scheme == .https || path.address != nil
-        set(CURLOPT_HTTPPROXYTUNNEL, path.proxy.kind == .http && isTunnel)
+        set(CURLOPT_HTTPPROXYTUNNEL, path.proxy.kind == .http && !request.isReadByProxy)
         // Source: RFC 9112 §3.2.2: a proxy that reads the request needs the whole URL.
-        let isAbsolute = path.proxy.kind == .http && !isTunnel
         set(
             CURLOPT_REQUEST_TARGET,
-            isAbsolute ? request.origin.description + request.target : request.target)
+            request.isReadByProxy ? request.origin.description + request.target : request.target)
     }
 
     /// Otherwise libcurl would take a proxy from the environment, follow redirects to hosts that nobody
@@ -160,7 +158,7 @@ extension EasyHandle {
         set(CURLOPT_TRANSFER_ENCODING, false)
         switch request.body {
         case .none where request.method == .head: set(CURLOPT_NOBODY, true)
-        case .none where EasyHandle.needsLength.contains(request.method.text):
+        case .none where RequestFraming.needsLength.contains(request.method.text):
             set(CURLOPT_UPLOAD, true)
             set(CURLOPT_INFILESIZE_LARGE, offset: 0)
         case .none: set(CURLOPT_HTTPGET, true)
@@ -196,9 +194,6 @@ extension EasyHandle {
     /// Because: seven of the pieces in which libcurl hands a body on, and what the allocator still
     /// takes from its heap (up to 128 KiB).
     static let bufferOctets = 7 * 16_384
-
-    /// Methods whose requests say that they have no body. Source: RFC 9110 §8.6.
-    private static let needsLength: Set<String> = ["POST", "PUT", "PATCH"]
 
     /// Source: RFC 8305 §5, "Connection Attempt Delay".
     private static let attemptDelayMilliseconds = 250
