@@ -59,6 +59,8 @@ final class ClientConnection {
     var routingEnds = Monotonic.zero
     /// What the resolver said of the host at hand.
     var resolution: ResolvedHost?
+    /// Why the target of a tunnel has no address.
+    var resolutionFailure: ResolutionFailure?
     private var lingeringOctets = 0
     private var hasEndedWriting = false
     var isOver = false
