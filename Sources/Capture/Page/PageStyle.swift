@@ -55,7 +55,7 @@ extension CapturePage {
         color:var(--quiet);font-size:12px;z-index:1}
         th,td{padding:4px 8px;border-bottom:1px solid var(--line);overflow:hidden;
         text-overflow:ellipsis;white-space:nowrap}
-        th:nth-child(1){width:50px}th:nth-child(2){width:108px}th:nth-child(3){width:82px}
+        th:nth-child(1){width:50px}th:nth-child(2){width:118px}th:nth-child(3){width:82px}
         th:nth-child(4){width:150px}th:nth-child(6){width:76px}th:nth-child(7){width:64px}
         th.w{width:18%}
         td{vertical-align:top}
