@@ -194,7 +194,9 @@ final class ClientConnection {
         asked.isHead = head.method == "HEAD"
         asked.isOld = head.minorVersion == 0
         asked.keepsAlive = head.keepsAlive && !isStopping
-        asked.host = head.fields.first("Host")
+        // Of two nobody knows which one is meant.
+        let hosts = head.fields.all("Host")
+        asked.host = hosts.count == 1 ? hosts[0] : nil
         asked.wantsHTML = head.fields.all("Accept").contains { $0.contains("text/html") }
         record.method = head.method
         record.target = ClientConnection.shown(head.target, of: head.method)
