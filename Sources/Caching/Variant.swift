@@ -78,15 +78,18 @@ package struct CacheRequest: Sendable {
     package let directives: CacheDirectives
     private let digest: @Sendable ([UInt8]) -> [UInt8]
 
-    /// - Parameter decodesAlways: the caller's own `Accept-Encoding` included.
+    /// - Parameters:
+    ///   - decodesAlways: the caller's own `Accept-Encoding` included.
+    ///   - passesCodings: nothing is decoded, though there is no such field.
     package init(
         method: HTTPMethod, url: HTTPURL, fields: HTTPFields, decodesAlways: Bool = false,
+        passesCodings: Bool = false,
         digest: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) {
         self.method = method
         self.url = url
         self.fields = fields
-        isDecoded = decodesAlways || !fields.contains("Accept-Encoding")
+        isDecoded = decodesAlways || !passesCodings && !fields.contains("Accept-Encoding")
         directives = CacheDirectives(ofRequest: fields)
         self.digest = digest
     }

@@ -20,13 +20,15 @@ extension FixtureLibrary {
     public init(
         file path: String, redaction: CaptureRedaction = CaptureRedaction()
     ) throws(RuleFault) {
-        let fixtures =
+        let found =
             CaptureReader.isDatabase(path)
             ? try FixtureReading.capture(path) : try FixtureReading.har(path)
-        guard !fixtures.isEmpty else {
-            throw RuleFault("\(FixtureReading.shown(path)) holds no exchange that can be replayed")
+        guard !found.fixtures.isEmpty else {
+            let left = found.leftOut.map { "; left out: " + $0.joined(separator: ", ") } ?? ""
+            throw RuleFault(
+                "\(FixtureReading.shown(path)) holds no exchange that can be replayed\(left)")
         }
-        self.init(fixtures, label: path, redaction)
+        self.init(found, label: path, redaction)
     }
 
     /// The exchanges of records.
@@ -38,12 +40,15 @@ extension FixtureLibrary {
     public init(
         _ records: [CaptureRecord], label: String, redaction: CaptureRedaction = CaptureRedaction()
     ) {
-        self.init(records.flatMap { FixtureReading.fixtures($0) }, label: label, redaction)
+        var found = FixtureReading.Found()
+        for record in records { found.add(record) }
+        self.init(found, label: label, redaction)
     }
 
-    private init(_ fixtures: [Fixture], label: String, _ redaction: CaptureRedaction) {
+    private init(_ found: FixtureReading.Found, label: String, _ redaction: CaptureRedaction) {
         self.init(
-            fixtures, label: label, recordedAs: { redaction.shown(url: $0) },
+            found.fixtures, label: label, leftOut: found.leftOut ?? [],
+            recordedAs: { redaction.shown(url: $0) },
             isRedacted: { $0.contains(CaptureRedaction.placeholder) })
     }
 }
@@ -126,32 +131,91 @@ extension CaptureRecord {
 
 /// Makes fixtures of what was captured.
 enum FixtureReading {
-    static func har(_ path: String) throws(RuleFault) -> [Fixture] {
+    /// What was read, and what was not.
+    struct Found {
+        private(set) var fixtures: [Fixture] = []
+        private(set) var damaged = 0
+        private var failed = 0
+        private var cut = 0
+        var formatFaults = 0
+        var hasMore = false
+
+        mutating func add(_ record: CaptureRecord) {
+            let made = FixtureReading.fixtures(record)
+            fixtures += made
+            guard made.count < record.hops.count else { return }
+            if record.failure == nil, record.responseBody.omission != nil {
+                cut += 1
+            } else if made.isEmpty {
+                failed += 1
+            }
+        }
+
+        mutating func note(damaged count: Int) { damaged += count }
+
+        /// Nil where all of it was read.
+        var leftOut: [String]? {
+            var parts: [String] = []
+            if damaged > 0 { parts.append("\(damaged) damaged record\(damaged == 1 ? "" : "s")") }
+            if cut > 0 { parts.append("\(cut) whose body was not kept whole") }
+            if failed > 0 { parts.append("\(failed) without an answer of an HTTP server") }
+            if hasMore { parts.append("all behind the first \(FixtureReading.mostRecords)") }
+            if formatFaults > 0 {
+                let most = formatFaults >= HARReader.mostFaults ? "or more " : ""
+                parts.append(
+                    "what breaks the format in \(formatFaults) \(most)place"
+                        + (formatFaults == 1 ? "" : "s"))
+            }
+            return parts.isEmpty ? nil : parts
+        }
+    }
+
+    static func har(_ path: String) throws(RuleFault) -> Found {
         do throws(HARFault) {
-            return try HARReader(file: path).records.flatMap { fixtures($0) }
+            let reader = try HARReader(file: path)
+            var found = Found()
+            for record in reader.records { found.add(record) }
+            found.formatFaults = reader.faults.count
+            return found
         } catch { throw RuleFault("\(error)") }
     }
 
-    static func capture(_ path: String) throws(RuleFault) -> [Fixture] {
+    static func capture(_ path: String) throws(RuleFault) -> Found {
         do throws(CaptureFileFault) {
             let file = try CaptureFile(path)
+            var found = Found()
             var records: [CaptureRecord] = []
-            try file.read { record in
-                records.append(record)
-                return records.count < mostRecords
+            let damaged = try file.read { record in
+                found.hasMore = records.count == mostRecords
+                if !found.hasMore { records.append(record) }
+                return !found.hasMore
             }
-            var all: [Fixture] = []
-            for var record in records where record.responseBody.omission == nil {
-                if record.responseBody.keptOctets > record.responseBody.octets.count {
-                    record.responseBody.octets = try file.body(of: record.id, .response)
+            found.note(damaged: damaged)
+            for record in records {
+                do throws(CaptureFileFault) {
+                    found.add(try whole(record, in: file))
+                } catch {
+                    guard error.code == .damaged else { throw error }
+                    found.note(damaged: 1)
                 }
-                if record.requestBody.keptOctets > record.requestBody.octets.count {
-                    record.requestBody.octets = try file.body(of: record.id, .request)
-                }
-                all += fixtures(record)
             }
-            return all
+            return found
         } catch { throw RuleFault("\(error)") }
+    }
+
+    /// With all that was kept of its bodies.
+    private static func whole(
+        _ record: CaptureRecord, in file: CaptureFile
+    ) throws(CaptureFileFault) -> CaptureRecord {
+        var record = record
+        guard record.responseBody.omission == nil else { return record }
+        if record.responseBody.keptOctets > record.responseBody.octets.count {
+            record.responseBody.octets = try file.body(of: record.id, .response)
+        }
+        if record.requestBody.keptOctets > record.requestBody.octets.count {
+            record.requestBody.octets = try file.body(of: record.id, .request)
+        }
+        return record
     }
 
     /// One for each hop that was answered, in order.

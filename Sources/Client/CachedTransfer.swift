@@ -91,6 +91,7 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         var wire = wire
         let (conditions, turn) = state.withLock { ($0.question.conditions, $0.turn) }
         for field in conditions?.fields ?? [] { try? wire.fields.set(field.name, field.value) }
+        if conditions != nil || turn > 0 { listener.sends(wire.fields) }
         let transfer = transport.start(wire, observer: self)
         let (isCancelled, isResumed) = state.withLock { state in
             guard state.turn == turn else { return (false, false) }

@@ -47,7 +47,8 @@ extension CachedTransfer {
     private var request: CacheRequest {
         CacheRequest(
             method: wire.method, url: hop.url, fields: wire.fields,
-            decodesAlways: wire.decodesContent, digest: hop.cache.digest)
+            decodesAlways: wire.decodesContent, passesCodings: wire.passesCodings,
+            digest: hop.cache.digest)
     }
 
     /// The policy that the peer proved itself under; nil where it proved nothing.

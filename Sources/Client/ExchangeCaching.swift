@@ -30,7 +30,8 @@ extension ExchangeDriver {
         guard begin(hop) else { return }
         let asked = CacheRequest(
             method: head.method, url: head.url, fields: fields,
-            decodesAlways: request.decodesAlways, digest: cache.digest)
+            decodesAlways: request.decodesAlways, passesCodings: request.passesCodings,
+            digest: cache.digest)
         let hasBody = state.withLock { $0.machine.sendsBody }
         let patience = request.limits.idle.wholeMilliseconds
         hop.consult(asked, hasBody: hasBody, patienceMilliseconds: patience) { finding in

@@ -8,9 +8,9 @@ package protocol ExchangeObserver: AnyObject, Sendable {
     func exchange(
         offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void)
 
-    /// The fields as they go out, those added here included; again for each hop, and for each transfer
-    /// of one. Nobody needs to listen.
-    func exchange(sends fields: HTTPFields, of head: RequestHead)
+    /// The fields as they go out, those added here included, and what the transport adds to them; again
+    /// for each hop, and for each transfer of one. Nobody needs to listen.
+    func exchange(sends fields: HTTPFields, in framing: SentFraming, of head: RequestHead)
 
     /// The head of the response that the caller gets. `report` says how it was reached.
     func exchange(received head: ResponseHead, report: ExchangeReport)

@@ -16,12 +16,13 @@ extension ExchangeDriver {
         }
         wire.needsFreshConnection = freshly
         wire.via = path
-        observer.exchange(sends: wire.fields, of: head)
         if let credentials = request.credentials, credentials.origin == head.url.origin,
             !wire.fields.contains("Authorization")
         {
             wire.credentials = credentials
         }
+        let framing = SentFraming(wire)
+        observer.exchange(sends: wire.fields, in: framing, of: head)
         let generation = state.withLock { state in
             let generation = state.beginTransfer()
             // The route to a proxy says nothing of the origin's addresses.
@@ -38,7 +39,8 @@ extension ExchangeDriver {
                 return
             }
         }
-        let listener = TransferListener(driver: self, generation: generation)
+        let listener = TransferListener(
+            driver: self, generation: generation, sending: (head, framing))
         let transfer: any RunningTransfer
         if let hop = state.withLock({ $0.hop }) {
             transfer = hop.transfer(wire, by: client.parts.transport, for: listener) {
@@ -102,8 +104,10 @@ extension ExchangeDriver {
             verifier: verifier, limits: limits(), version: client.parts.version)
         // A part of a coded body cannot be decoded. Source: Fetch standard, §4.5, step of `Range`.
         wire.wantsPart = fields.contains("Range")
+        wire.passesCodings = request.passesCodings
         wire.decodesContent =
-            request.decodesAlways || !fields.contains("Accept-Encoding") && !wire.wantsPart
+            request.decodesAlways
+            || !fields.contains("Accept-Encoding") && !wire.wantsPart && !request.passesCodings
         wire.expectsContinue = request.expectsContinue
         return wire
     }

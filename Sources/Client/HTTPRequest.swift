@@ -25,6 +25,9 @@ public struct HTTPRequest: Sendable {
     /// Undo the codings of a body though the request asks for them itself, as `URLSession` does;
     /// those of a part (206) stay.
     package var decodesAlways = false
+    /// Hand bodies on as they come, and ask for no coding that the request does not ask for: for who
+    /// only carries them.
+    package var passesCodings = false
     /// Sent to their own origin, unless the request has an `Authorization` field of its own.
     package var credentials: OriginCredentials?
     /// Where to connect, instead of asking the resolver; for the first hop alone.

@@ -165,7 +165,7 @@ package final class RuledExchange: StartedExchange {
         let failure = state.withLock { state in
             let url = state.decision.request.url
             var hop = ExchangeReport.Hop(url, answeredBy: .nobody)
-            hop.appliedRules = state.decision.applied
+            hop.note(state.decision.applied, asked: state.asked.head.url)
             let report = state.past.followed(
                 by: ExchangeReport(answered: hop, totalMilliseconds: 0))
             return ExchangeFailure(cause, url: url, report: report)
@@ -227,9 +227,11 @@ package final class RuledExchange: StartedExchange {
         }
     }
 
-    fileprivate func sends(_ fields: HTTPFields, _ head: RequestHead, _ number: Int) {
+    fileprivate func sends(
+        _ fields: HTTPFields, _ framing: SentFraming, _ head: RequestHead, _ number: Int
+    ) {
         guard state.withLock({ $0.counts(number) }) else { return }
-        observer.exchange(sends: fields, of: head)
+        observer.exchange(sends: fields, in: framing, of: head)
     }
 
     fileprivate func received(_ head: ResponseHead, _ report: ExchangeReport, _ number: Int) {
@@ -239,7 +241,7 @@ package final class RuledExchange: StartedExchange {
         let whole = state.withLock { state -> ExchangeReport? in
             guard state.counts(number) else { return nil }
             state.tape?.head = head
-            return state.past.followed(by: report.noting(state.decision.applied))
+            return state.past.followed(by: state.noted(report))
         }
         guard let whole else { return }
         observer.exchange(received: head, report: whole)
@@ -251,7 +253,7 @@ package final class RuledExchange: StartedExchange {
             // From now on nothing of it counts.
             state.number += 1
             defer { state.inner = nil }
-            let whole = state.past.followed(by: report.noting(state.decision.applied))
+            let whole = state.past.followed(by: state.noted(report))
             return (
                 state.inner,
                 ExchangeFailure(
@@ -278,7 +280,7 @@ package final class RuledExchange: StartedExchange {
         }
         let course = state.withLock { state -> Course in
             guard state.number == number else { return .over }
-            let report = state.past.followed(by: result.report.noting(state.decision.applied))
+            let report = state.past.followed(by: state.noted(result.report))
             state.inner = nil
             defer {
                 state.tape = nil
@@ -325,6 +327,11 @@ extension RuledExchange.State {
         case .resolve, .pass: true
         case .stub, .replay, .refuse, .offline: false
         }
+    }
+
+    /// With what the rules did to the hop that runs.
+    func noted(_ report: ExchangeReport) -> ExchangeReport {
+        report.noting(decision.applied, asked: asked.head.url)
     }
 
     /// As the rules have it.
@@ -383,8 +390,8 @@ private final class HopListener: ExchangeObserver {
         exchange.offered(redirect, number, answer)
     }
 
-    func exchange(sends fields: HTTPFields, of head: RequestHead) {
-        exchange.sends(fields, head, number)
+    func exchange(sends fields: HTTPFields, in framing: SentFraming, of head: RequestHead) {
+        exchange.sends(fields, framing, head, number)
     }
 
     func exchange(received head: ResponseHead, report: ExchangeReport) {

@@ -251,9 +251,10 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
         let breaks = stage.response.failure.map { Int64(max(0, $0.afterOctets)) }
         if let breaks, stage.sent >= breaks { return breakOff() }
         let mostNow = breaks.map { Int(clamping: $0 - stage.sent) } ?? Int.max
-        guard mayHaveBody else { return finish() }
+        // A body that ends before it was to break off breaks off at its end.
+        guard mayHaveBody else { return breaks == nil ? finish() : breakOff() }
         guard let piece = next(mostNow) else { return }
-        guard !piece.isEmpty else { return finish() }
+        guard !piece.isEmpty else { return breaks == nil ? finish() : breakOff() }
         if let most = order.request.limits.maximumBodyOctets, stage.sent + Int64(piece.count) > most
         {
             return fail(.bodyTooLarge)

@@ -109,11 +109,22 @@ final class TransferListener: TransferObserver, @unchecked Sendable {
     // Safety: `failedAt` is touched where the transfer's events come, one at a time.
     private let driver: ExchangeDriver
     private let generation: UInt64
+    private let sending: (head: RequestHead, framing: SentFraming)?
     private var failedAt: IPAddress?
 
-    init(driver: ExchangeDriver, generation: UInt64) {
+    /// - Parameter sending: what goes out; nil: nothing does.
+    init(
+        driver: ExchangeDriver, generation: UInt64,
+        sending: (head: RequestHead, framing: SentFraming)? = nil
+    ) {
         self.driver = driver
         self.generation = generation
+        self.sending = sending
+    }
+
+    func sends(_ fields: HTTPFields) {
+        guard let sending else { return }
+        driver.observer.exchange(sends: fields, in: sending.framing, of: sending.head)
     }
 
     func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts) {

@@ -161,6 +161,7 @@ package struct ExchangeMachine: Sendable {
             note { $0.systemFallback = failure }
             return [.resolveBySystem(host)]
         }
+        note { $0.resolutionFailure = failure }
         // Addresses that failed say more than that nobody knows others.
         let told = report.hops.last?.systemFallback ?? failure
         return end(headline ?? .notResolved(told), now: now)

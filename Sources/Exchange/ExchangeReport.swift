@@ -15,8 +15,13 @@ public struct ExchangeReport: Sendable, Hashable {
     public struct Hop: Sendable, Hashable {
         /// The logical URL; it never holds the address.
         public let url: HTTPURL
+        /// The URL that was asked for, where a rule of the application sent the request elsewhere.
+        public package(set) var mappedFrom: HTTPURL?
         /// Where the addresses came from; nil when resolution failed.
         public internal(set) var resolution: ResolvedHost?
+        /// Why nobody gave addresses, the last time that anybody was asked; ``systemFallback`` was
+        /// before that.
+        public internal(set) var resolutionFailure: ResolutionFailure?
         /// Milliseconds that resolution took.
         public internal(set) var resolveMilliseconds: Double = 0
         /// The address really connected to.
@@ -66,6 +71,12 @@ public struct ExchangeReport: Sendable, Hashable {
             self.proxy = proxy
         }
 
+        /// Notes the rules that acted, and the URL before they did.
+        package mutating func note(_ rules: [AppliedRule], asked: HTTPURL) {
+            appliedRules = rules
+            mappedFrom = asked == url ? nil : asked
+        }
+
         /// A hop that no connection was needed for.
         package init(_ url: HTTPURL, answeredBy answerer: Answerer, status: Int? = nil) {
             self.init(url: url)
@@ -95,10 +106,12 @@ public struct ExchangeReport: Sendable, Hashable {
     }
 
     /// The same with the rules that acted on its one hop.
-    package func noting(_ rules: [AppliedRule]) -> ExchangeReport {
+    ///
+    /// - Parameter asked: the URL before they did.
+    package func noting(_ rules: [AppliedRule], asked: HTTPURL) -> ExchangeReport {
         guard !rules.isEmpty, !hops.isEmpty else { return self }
         var report = self
-        report.hops[0].appliedRules = rules
+        report.hops[0].note(rules, asked: asked)
         return report
     }
 

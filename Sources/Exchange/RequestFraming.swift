@@ -31,6 +31,27 @@ package enum RequestFraming {
         return known == nil ? length : nil
     }
 
+    /// True for a field that frames the message or steers the connection: it does not go out as it was
+    /// given, the transport writes its own.
+    ///
+    /// Source: RFC 9110 §7.6.1, RFC 9112 §11.2, RFC 9113 §8.2.2.
+    package static func isTransports(_ field: HTTPFields.Field) -> Bool {
+        // None of them is longer; most others are told apart by that.
+        guard field.name.utf8.count <= longestOfTransport else { return false }
+        let name = field.name.lowercased()
+        return ofTransport.contains(name) || (name == "te" && field.value != "trailers")
+    }
+
+    private static let ofTransport: Set<String> = [
+        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade",
+        "proxy-connection", "expect", "http2-settings",
+    ]
+
+    private static let longestOfTransport = ofTransport.map(\.utf8.count).max() ?? 0
+
+    /// Methods whose requests say that they have no body. Source: RFC 9110 §8.6.
+    package static let needsLength: Set<String> = ["POST", "PUT", "PATCH"]
+
     private static func length(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

@@ -1,15 +1,28 @@
 internal import HTTPDNSCapture
+internal import HTTPDNSExchange
 internal import HTTPDNSLookup
 internal import HTTPDNSNames
 
+/// What is known of a request beside what the observer is told.
+struct ForwardProxySight {
+    /// Its `Host` field.
+    var host: String?
+    var resolution: ResolvedHost?
+    /// Why there is no resolution.
+    var failure: ResolutionFailure?
+}
+
 extension CaptureRecord {
-    /// What can be seen of a tunnel, or of a request that was refused; nil where nobody was meant.
-    init?(_ record: ForwardProxyRecord, _ resolution: ResolvedHost?) {
-        guard let url = CaptureRecord.url(of: record) else { return nil }
+    /// What can be seen of a tunnel, or of a request that was refused, with what is known of it: that
+    /// may be nothing but the reason. Nil for what the client records, and for pages of the proxy.
+    init?(_ record: ForwardProxyRecord, _ seen: ForwardProxySight) {
+        guard let url = CaptureRecord.url(of: record, seen.host) else { return nil }
         var hop = Hop(method: record.method, url: url)
+        if let host = seen.host { hop.requestFields = [Field("Host", host)] }
         hop.status = record.status
         hop.version = "1.1"
-        hop.resolution = resolution.map { Resolution($0) }
+        hop.resolution = seen.resolution.map { Resolution($0) }
+        hop.resolverFailures = seen.failure.map { Attempt.all($0) } ?? []
         hop.resolveMilliseconds = record.resolveMilliseconds
         hop.remote = record.remote?.description
         hop.peer = record.peer.map { Peer($0) }
@@ -35,13 +48,21 @@ extension CaptureRecord {
     }
 
     /// Of a tunnel the scheme is what was proven: TLS, or nothing.
-    private static func url(of record: ForwardProxyRecord) -> String? {
+    private static func url(of record: ForwardProxyRecord, _ host: String?) -> String? {
         switch record.kind {
         case .own, .exchange: nil
         case .tunnel: "\(record.peer == nil ? "tcp" : "https")://\(record.target)/"
         case .refused where record.method == "CONNECT" && record.host != nil:
             "https://\(record.target)/"
-        case .refused: record.target.contains("://") ? record.target : nil
+        case .refused: CaptureRecord.meant(record.target, under: host) ?? record.target
         }
+    }
+
+    /// The URL of a path under its `Host`: whom a page that was led here thought to ask.
+    private static func meant(_ target: String, under host: String?) -> String? {
+        guard target.hasPrefix("/"), let host,
+            let url = try? HTTPURL("http://\(host)\(target)"), url.target == target
+        else { return nil }
+        return url.description
     }
 }

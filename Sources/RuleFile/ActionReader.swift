@@ -75,6 +75,7 @@ struct ActionReader {
         case "addCookies": return .addCookies(try Self.cookies(node))
         case "record":
             let path = try path(node)
+            try FilePath.checkRecording(path, node)
             if looksAtFiles { try FilePath.checkTarget(path, node) }
             return .record(
                 try node.making { () throws(RuleFault) in try recordings.record(path) })
@@ -198,6 +199,15 @@ enum FilePath {
         do throws(SmallFile.Fault) { _ = try SmallFile.beginning(path, octets: 1) } catch {
             throw node.fault("\(HostText.plain(path)): \(error)")
         }
+    }
+
+    /// What is recorded is a capture: a name that says otherwise would mislead whoever opens it.
+    static func checkRecording(_ path: String, _ node: Node) throws(RuleFileFault) {
+        let name = path.lowercased()
+        guard let suffix = [".har", ".json"].first(where: { name.hasSuffix($0) }) else { return }
+        throw node.fault(
+            "what is recorded is a capture, an SQLite database, and no \(suffix.dropFirst()) file: "
+                + "give it another name (a.sqlite); httpdns capture har makes a HAR file of it")
     }
 
     /// A file that is recorded into: it is a capture, or can be made.

@@ -67,6 +67,16 @@ public struct RuleFile: Sendable {
             looksAtFiles: false)
     }
 
+    /// The same of what came from a stream: paths are relative to the working directory, and the files
+    /// that they name are looked at.
+    package init(
+        stream text: String, name: String, recordings: Recordings
+    ) throws(RuleFileFault) {
+        try self.init(
+            Array(text.utf8), name: name, directory: "", recordings: recordings,
+            looksAtFiles: true)
+    }
+
     private init(
         _ octets: [UInt8], name file: String, directory: String, recordings: Recordings,
         looksAtFiles: Bool

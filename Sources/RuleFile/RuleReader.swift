@@ -15,6 +15,9 @@ struct RuleReader {
         guard let version = members["version"] else {
             throw root.fault("\"version\": 1 is missing: it says what the rest means")
         }
+        guard case .scalar(let value) = version.json.content, value.number != nil else {
+            throw version.expected("the number 1")
+        }
         guard version.json.integer == 1 else {
             throw version.fault("this version is not known here; 1 is")
         }
@@ -114,7 +117,7 @@ enum MatcherReader {
                 let text = try node.string()
                 return try node.making { () throws(RuleFault) in try .path(text) }
             }
-        case "extension": return .pathExtension(try strings(node))
+        case "extension": return .pathExtension(try extensions(node))
         case "method": return .method(try methods(node))
         case "query": return try named(node) { .query($0, $1) }
         case "header": return try named(node) { .header($0, $1) }
@@ -144,10 +147,22 @@ enum MatcherReader {
         return matchers
     }
 
-    private static func strings(_ node: Node) throws(RuleFileFault) -> [String] {
-        var strings: [String] = []
-        for one in try node.oneOrMore() { strings.append(try one.string()) }
-        return strings
+    private static func extensions(_ node: Node) throws(RuleFileFault) -> [String] {
+        var extensions: [String] = []
+        for one in try node.oneOrMore() {
+            let text = try one.string()
+            let name = text.drop { $0 == "." || $0 == "*" }
+            guard name.utf8.count == text.utf8.count else {
+                throw one.fault(
+                    "an extension is written without its dot: \"\(HostText.plain(String(name)))\"")
+            }
+            guard !text.isEmpty, !text.contains(where: { "/*?".contains($0) }) else {
+                throw one.fault(
+                    "\"\(HostText.plain(text))\" is no extension, such as \"png\" or \"tar.gz\"")
+            }
+            extensions.append(text)
+        }
+        return extensions
     }
 
     private static func methods(_ node: Node) throws(RuleFileFault) -> [HTTPMethod] {

@@ -47,6 +47,8 @@ public struct FixtureLibrary: Sendable {
     /// Where they are from, in messages.
     public let label: String
     public let fixtures: [Fixture]
+    /// What of the file is not among them, and why: `1 damaged record`; empty where all of it is.
+    public let leftOut: [String]
     private let places: [Key: [Int]]
     /// What a URL becomes when it is recorded; nil: it stays as it is.
     private let recorded: (@Sendable (String) -> String)?
@@ -69,19 +71,22 @@ public struct FixtureLibrary: Sendable {
 
     /// Takes exchanges in the order they took place.
     public init(_ fixtures: [Fixture], label: String = "recorded exchanges") {
-        self.init(fixtures, label: label, recordedAs: nil, isRedacted: { _ in false })
+        self.init(
+            fixtures, label: label, leftOut: [], recordedAs: nil, isRedacted: { _ in false })
     }
 
     /// The same of a recording that leaves secrets out.
     ///
     /// - Parameters:
+    ///   - leftOut: what of the recording is not among them, and why.
     ///   - recorded: what the URL of a request becomes in such a recording; called on any thread.
     ///   - isRedacted: whether something was left out of a recorded URL.
     package init(
-        _ fixtures: [Fixture], label: String, recordedAs recorded: (@Sendable (String) -> String)?,
-        isRedacted: (String) -> Bool
+        _ fixtures: [Fixture], label: String, leftOut: [String],
+        recordedAs recorded: (@Sendable (String) -> String)?, isRedacted: (String) -> Bool
     ) {
         self.label = label
+        self.leftOut = leftOut
         self.fixtures = fixtures
         self.recorded = recorded
         places = Dictionary(

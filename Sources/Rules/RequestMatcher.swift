@@ -52,14 +52,16 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         return .init(.path(try .glob(PlainPath.text(of: glob[...]))))
     }
 
-    /// The path's extension, without its dot and without regard to case: `png`.
+    /// The path's extension, without its dot and without regard to case: `png`, `tar.gz`.
     public static func pathExtension(_ extensions: String...) -> RequestMatcher {
         .pathExtension(extensions)
     }
 
     /// One of several extensions.
     public static func pathExtension(_ extensions: [String]) -> RequestMatcher {
-        .init(.pathExtension(extensions.map { $0.lowercased() }))
+        .init(
+            .pathExtension(
+                extensions.map { ($0.hasPrefix(".") ? $0.dropFirst() : $0[...]).lowercased() }))
     }
 
     /// A query item of that name with such a value; of several items of one name one is enough.
@@ -144,7 +146,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         case .port(let port): request.url.origin.port == port
         case .path(let pattern): pattern.matches(PlainPath.text(of: request.url.path))
         case .pathExtension(let extensions):
-            PlainPath.fileExtension(of: request.url.path).map { extensions.contains($0) } ?? false
+            PlainPath.hasExtension(request.url.path, of: extensions)
         case .query(let name, let value):
             request.queryItems.contains { $0.name == name && value.matches($0.value) }
         case .method(let methods): methods.contains(request.method)
@@ -173,27 +175,45 @@ enum PlainPath {
 
     private static func plain(_ octets: [UInt8], decoding decodes: (UInt8) -> Bool) -> [UInt8] {
         var plain: [UInt8] = []
+        plain.reserveCapacity(octets.count)
         var at = 0
         while at < octets.count {
-            let coded = octets[at...].prefix(3)
-            let decoded = octets[at] == 0x25 ? PercentEncoding.decoded(coded) : []
-            guard decoded.count == 1 else {
+            guard octets[at] == 0x25, at + 2 < octets.count,
+                let decoded = PercentEncoding.decoded(octets[at...at + 2]).only
+            else {
                 plain.append(octets[at])
                 at += 1
                 continue
             }
-            plain +=
-                decodes(decoded[0])
-                ? decoded : coded.map { (0x61...0x66).contains($0) ? $0 - 0x20 : $0 }
+            if decodes(decoded) {
+                plain.append(decoded)
+            } else {
+                for octet in octets[at...at + 2] {
+                    plain.append((0x61...0x66).contains(octet) ? octet - 0x20 : octet)
+                }
+            }
             at += 3
         }
         return plain
     }
 
+    /// Whether the last segment is a name, a dot and one of the extensions, which are in lower case.
+    static func hasExtension(_ path: Substring, of extensions: [String]) -> Bool {
+        let name = lastSegment(of: path).lowercased()
+        return extensions.contains { wanted in
+            !wanted.isEmpty && name.hasSuffix("." + wanted)
+                && name.utf8.count > wanted.utf8.count + 1
+        }
+    }
+
+    private static func lastSegment(of path: Substring) -> Substring {
+        let plain = text(of: path)
+        return plain.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    }
+
     /// What follows the last dot of the last segment, in lower case; nil for none.
     static func fileExtension(of path: Substring) -> String? {
-        let plain = text(of: path)
-        let last = plain.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let last = lastSegment(of: path)
         guard let dot = last.lastIndex(of: "."), dot != last.startIndex else { return nil }
         let text = last[last.index(after: dot)...]
         return text.isEmpty ? nil : text.lowercased()
@@ -205,4 +225,33 @@ enum PlainPath {
         default: false
         }
     }
+}
+
+extension [UInt8] {
+    /// The one element of an array of one.
+    fileprivate var only: UInt8? { count == 1 ? self[0] : nil }
+}
+
+extension RequestMatcher {
+    /// What is allowed, and hardly meant: for whoever checks rules.
+    var remarks: [String] {
+        switch form {
+        case .path(let pattern):
+            guard case .glob(let glob) = pattern.form,
+                let mark = glob.pattern.firstIndex(of: "?"), glob.pattern[mark...].contains("=")
+            else { return [] }
+            return [
+                "path \(pattern): a path has no query, and ? stands for one character; write "
+                    + "\"query\" for what follows it"
+            ]
+        case .all(let matchers), .either(let matchers): return matchers.flatMap(\.remarks)
+        case .not(let matcher): return matcher.remarks
+        default: return []
+        }
+    }
+}
+
+extension RequestRule {
+    /// What of it is allowed, and hardly meant.
+    package var remarks: [String] { matcher.remarks }
 }

@@ -228,8 +228,11 @@ extension RuleAction: CustomStringConvertible {
         case .offline: "offline"
         case .record(let recorder): "record into \(RuleText.plain(recorder.label))"
         case .replay(let library, let otherwise):
-            "replay \(RuleText.plain(library.label)) (\(library.fixtures.count) exchanges"
-                + (otherwise == .goOn ? ", others go on)" : ", others are refused)")
+            "replay \(RuleText.plain(library.label)) (\(library.fixtures.count) exchange"
+                + (library.fixtures.count == 1 ? "" : "s")
+                + (otherwise == .goOn ? ", others go on" : ", others are refused")
+                + (library.leftOut.isEmpty
+                    ? ")" : "; left out: \(library.leftOut.joined(separator: ", ")))")
         }
     }
 }

@@ -46,90 +46,25 @@ public struct TextPattern: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A pattern with wildcards, read from left to right and anchored at both ends.
+/// True when `part` stands somewhere in `text`, in time in proportion to both.
 ///
-/// - `*`: any characters but `/`, also none.
-/// - `**`: any characters, also none.
-/// - `?`: one character but `/`.
-///
-/// Everything else stands for itself. It takes time in proportion to pattern and text, whatever
-/// they are: nothing is tried twice.
-public struct Glob: Sendable, Hashable {
-    public let pattern: String
-    private let tokens: [Token]
-
-    private enum Token: Sendable, Hashable {
-        case scalar(Unicode.Scalar)
-        case one
-        case run
-        case anyRun
-    }
-
-    /// Reads a pattern.
-    ///
-    /// - Throws: ``RuleFault`` for an empty pattern and one of more than ``maximumOctets``.
-    public init(_ pattern: String) throws(RuleFault) {
-        guard !pattern.isEmpty else { throw RuleFault("an empty pattern fits nothing") }
-        guard pattern.utf8.count <= Glob.maximumOctets else {
-            throw RuleFault(
-                "a pattern of \(pattern.utf8.count) octets; at most \(Glob.maximumOctets) are read")
-        }
-        self.pattern = pattern
-        var tokens: [Token] = []
-        for scalar in pattern.unicodeScalars {
-            switch scalar {
-            case "*" where tokens.last == .run: tokens[tokens.count - 1] = .anyRun
-            case "*" where tokens.last == .anyRun: break
-            case "*": tokens.append(.run)
-            case "?": tokens.append(.one)
-            default: tokens.append(.scalar(scalar))
-            }
-        }
-        self.tokens = tokens
-    }
-
-    /// Because: every character of a path is held against all of it at worst.
-    public static let maximumOctets = 512
-
-    /// Follows all readings of the pattern at once.
-    func matches(_ text: String) -> Bool {
-        var reached = [Bool](repeating: false, count: tokens.count + 1)
-        reached[0] = true
-        skipRuns(&reached)
-        for scalar in text.unicodeScalars {
-            step(scalar, &reached)
-            guard reached.contains(true) else { return false }
-        }
-        return reached[tokens.count]
-    }
-
-    private func step(_ scalar: Unicode.Scalar, _ reached: inout [Bool]) {
-        var next = [Bool](repeating: false, count: tokens.count + 1)
-        for (place, token) in tokens.enumerated() where reached[place] {
-            switch token {
-            case .scalar(let expected): if scalar == expected { next[place + 1] = true }
-            case .one: if scalar != "/" { next[place + 1] = true }
-            case .run: if scalar != "/" { next[place] = true }
-            case .anyRun: next[place] = true
-            }
-        }
-        skipRuns(&next)
-        reached = next
-    }
-
-    /// A run may be empty.
-    private func skipRuns(_ reached: inout [Bool]) {
-        for (place, token) in tokens.enumerated() where reached[place] {
-            if token == .run || token == .anyRun { reached[place + 1] = true }
-        }
-    }
-}
-
-/// True when `part` stands somewhere in `text`.
+/// Source: Knuth, Morris and Pratt, "Fast Pattern Matching in Strings" (1977).
 private func contains(_ text: String, _ part: String) -> Bool {
-    let (text, part) = (Array(text.utf8), Array(part.utf8))
-    guard text.count >= part.count else { return false }
-    return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
+    let part = Array(part.utf8)
+    var borders = [Int](repeating: 0, count: part.count)
+    var length = 0
+    for place in part.indices.dropFirst() {
+        while length > 0, part[place] != part[length] { length = borders[length - 1] }
+        if part[place] == part[length] { length += 1 }
+        borders[place] = length
+    }
+    var met = 0
+    for octet in text.utf8 {
+        while met > 0, octet != part[met] { met = borders[met - 1] }
+        if octet == part[met] { met += 1 }
+        if met == part.count { return true }
+    }
+    return part.isEmpty
 }
 
 /// Text of a request or of a rule, in a message.

@@ -194,7 +194,7 @@ extension CaptureArchive {
             hasGivenUp = true
             table = nil
             report(.foreign(because: why))
-        case .busy(let why), .unusable(let why):
+        case .busy(let why), .oversized(let why), .unusable(let why):
             table = nil
             restUntil = clock.now().adding(milliseconds: Self.restMilliseconds)
             if !isQuiet { report(.quiet(because: why)) }

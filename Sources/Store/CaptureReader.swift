@@ -40,52 +40,64 @@ package final class CaptureReader {
     ///
     /// - Parameters:
     ///   - selection: which.
-    ///   - withDetail: also ``CaptureRow/detail`` and bodies.
+    ///   - depth: how much of each.
     ///   - take: gets each; false: no more.
+    /// - Returns: how many rows were left out, because no record of ours looks like that.
+    @discardableResult
     package func rows(
-        _ selection: CaptureSelection, withDetail: Bool = true,
+        _ selection: CaptureSelection, _ depth: CaptureDepth = .whole,
         _ take: (CaptureRow) -> Bool
-    ) throws(CaptureReadFault) {
+    ) throws(CaptureReadFault) -> Int {
         do throws(DatabaseFault) {
             var rest = selection
-            while try !give(&rest, withDetail: withDetail, take) {
+            var damaged = 0
+            while try !give(&rest, depth, &damaged, take) {
                 try database.reopen(CaptureReader.checkState)
             }
+            return damaged
         } catch { throw CaptureReader.fault(error) }
     }
 
     /// False when the file has changed meanwhile; then `rest` is what was not given yet.
     private func give(
-        _ rest: inout CaptureSelection, withDetail: Bool, _ take: (CaptureRow) -> Bool
+        _ rest: inout CaptureSelection, _ depth: CaptureDepth, _ damaged: inout Int,
+        _ take: (CaptureRow) -> Bool
     ) throws(DatabaseFault) -> Bool {
         do throws(DatabaseFault) {
-            let statement = try statement(rest, withDetail: withDetail)
+            let statement = try CaptureReader.statement(rest, depth, prepare)
             while try statement.step() {
-                let row = try CaptureReader.row(statement, withDetail: withDetail)
+                let (number, row) = try CaptureReader.row(statement, depth)
                 guard database.isSound else { return false }
                 // Pages that lead back to each other would give the same rows for ever.
-                guard rest.after.map({ $0 < row.number }) ?? true else {
+                guard rest.after.map({ $0 < number }) ?? true else {
                     throw .damaged("its rows are out of order")
                 }
-                guard take(row) else { return true }
-                rest.after = row.number
+                if let row {
+                    guard take(row) else { return true }
+                } else {
+                    damaged += 1
+                }
+                rest.after = number
                 if let last = rest.last { rest.last = last - 1 }
             }
             return database.isSound
         } catch {
             guard database.isSound else { return false }
-            throw error
+            guard case .oversized = error else { throw error }
+            return try giveSingly(&rest, depth, &damaged, take)
         }
     }
 
     /// The row of a number; nil when there is none.
     package func row(_ number: Int64) throws(CaptureReadFault) -> CaptureRow? {
         try settled { database throws(DatabaseFault) in
-            let statement = try database.prepare(
-                "SELECT \(CaptureReader.columns), detail, sent, received FROM exchange "
-                    + "WHERE id = ?1")
-            try statement.bind(1, number)
-            return try statement.step() ? try CaptureReader.row(statement, withDetail: true) : nil
+            var selection = CaptureSelection()
+            selection.only = number
+            switch try CaptureReader.look(selection, .whole, database.prepare) {
+            case .nothing: return nil
+            case .row(let row): return row
+            case .damaged: throw .damaged("record \(number) is not as it was written")
+            }
         }
     }
 
@@ -117,6 +129,10 @@ package final class CaptureReader {
             else { throw .damaged("a piece of a body of another form") }
             return (next, octets)
         }
+    }
+
+    private func prepare(_ sql: String) throws(DatabaseFault) -> Statement {
+        try database.prepare(sql)
     }
 
     private func settled<Result>(
@@ -152,7 +168,7 @@ extension CaptureReader {
 
     private static func fault(_ fault: DatabaseFault) -> CaptureReadFault {
         switch fault {
-        case .damaged(let why): .damaged(why)
+        case .damaged(let why), .oversized(let why): .damaged(why)
         case .foreign(let why) where why.contains("newer"): .newer(why)
         case .foreign(let why): .foreign(why)
         case .busy(let why): .busy(why)
@@ -167,11 +183,17 @@ extension CaptureReader {
         "id, started, ended, total, kind, method, host, failure, resolver, status, "
         + "sent_octets, received_octets, cached, stream"
 
-    private func statement(
-        _ selection: CaptureSelection, withDetail: Bool
+    private static func statement(
+        _ selection: CaptureSelection, _ depth: CaptureDepth,
+        _ prepare: (String) throws(DatabaseFault) -> Statement
     ) throws(DatabaseFault) -> Statement {
         var conditions: [String] = []
-        if selection.host != nil { conditions.append("(host = ?1 OR host LIKE ?2 ESCAPE '\\')") }
+        // Of another alphabet the detail may have another spelling: then all are judged.
+        if let host = selection.host, host.utf8.allSatisfy({ $0 < 0x80 }) {
+            conditions.append(
+                "(host = ?1 OR host LIKE ?2 ESCAPE '\\' OR "
+                    + "CAST(detail AS TEXT) LIKE ?11 ESCAPE '\\')")
+        }
         if selection.method != nil { conditions.append("method = ?3") }
         if selection.statuses != nil { conditions.append("status BETWEEN ?4 AND ?5") }
         if let isFailed = selection.isFailed {
@@ -182,15 +204,16 @@ extension CaptureReader {
         if selection.until != nil { conditions.append("started < ?7") }
         if selection.kind != nil { conditions.append("kind = ?8") }
         if selection.after != nil { conditions.append("id > ?10") }
+        if selection.only != nil { conditions.append("id = ?12") }
         let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
-        let what = CaptureReader.columns + (withDetail ? ", detail, sent, received" : "")
+        let what = CaptureReader.columns + depth.columns
         var sql = "SELECT \(what) FROM exchange\(condition) ORDER BY id"
         if selection.last != nil {
             sql =
                 "SELECT \(what) FROM exchange WHERE id IN (SELECT id FROM exchange\(condition) "
                 + "ORDER BY id DESC LIMIT ?9) ORDER BY id"
         }
-        let statement = try database.prepare(sql)
+        let statement = try prepare(sql)
         try CaptureReader.bind(selection, to: statement)
         return statement
     }
@@ -203,8 +226,11 @@ extension CaptureReader {
                 if "%_\\".contains(character) { text.append("\\") }
                 text.append(character)
             }
-            try statement.bind(text: 1, host)
-            try statement.bind(text: 2, "%." + pattern)
+            if host.utf8.allSatisfy({ $0 < 0x80 }) {
+                try statement.bind(text: 1, host)
+                try statement.bind(text: 2, "%." + pattern)
+                try statement.bind(text: 11, "%" + pattern + "%")
+            }
         }
         if let method = selection.method { try statement.bind(text: 3, method) }
         if let statuses = selection.statuses {
@@ -216,19 +242,22 @@ extension CaptureReader {
         if let kind = selection.kind { try statement.bind(text: 8, kind) }
         if let last = selection.last { try statement.bind(9, max(0, last)) }
         if let after = selection.after { try statement.bind(10, after) }
+        if let only = selection.only { try statement.bind(12, only) }
     }
 
+    /// Nil for a row of another form.
     private static func row(
-        _ statement: Statement, withDetail: Bool
-    ) throws(DatabaseFault) -> CaptureRow {
+        _ statement: Statement, _ depth: CaptureDepth
+    ) throws(DatabaseFault) -> (number: Int64, row: CaptureRow?) {
         var row = CaptureRow()
-        guard let number = statement.number(0), let started = statement.number(1),
+        guard let number = statement.number(0) else { throw .damaged("a row without a number") }
+        guard let started = statement.number(1),
             let ended = statement.number(2), let kind = statement.text(4, atMost: 64),
             let method = statement.text(5, atMost: 65_536),
             let host = statement.text(6, atMost: 65_536),
             let failure = statement.text(7, atMost: 65_536),
             let resolver = statement.text(8, atMost: 65_536)
-        else { throw .damaged("a row of another form") }
+        else { return (number, nil) }
         row.number = number
         row.startedMicroseconds = started
         row.endedMicroseconds = ended
@@ -242,13 +271,107 @@ extension CaptureReader {
         row.isLookupCached = cached & 1 != 0
         row.isAnswerCached = cached & 2 != 0
         row.stream = statement.number(13) ?? 0
-        guard withDetail else { return row }
+        guard depth != .columns else { return (number, row) }
         row.detail = statement.octets(14, atMost: largestOctets) ?? []
+        guard depth == .whole else { return (number, row) }
         row.sent = statement.octets(15, atMost: largestOctets) ?? []
         row.received = statement.octets(16, atMost: largestOctets) ?? []
-        return row
+        return (number, row)
     }
 
     /// Because: we write 64 KiB at a time; what is much larger was not written by us.
     private static let largestOctets = 16 << 20
+}
+
+// Past what SQLite does not read
+extension CaptureReader {
+    private enum Look {
+        case nothing
+        case row(CaptureRow)
+        case damaged
+    }
+
+    /// Gives the rows one by one: a value that is longer than SQLite reads here ends a longer look.
+    /// False when the file has changed meanwhile; then `rest` is what was not given yet.
+    private func giveSingly(
+        _ rest: inout CaptureSelection, _ depth: CaptureDepth, _ damaged: inout Int,
+        _ take: (CaptureRow) -> Bool
+    ) throws(DatabaseFault) -> Bool {
+        if let last = rest.last {
+            rest.after = try place(beforeLast: last, of: rest)
+            rest.last = nil
+        }
+        while let number = try next("min(id)", rest.after, ">") {
+            guard number > rest.after ?? .min else { throw .damaged("its rows are out of order") }
+            let found = try CaptureReader.look(rest.at(number), depth, prepare)
+            guard database.isSound else { return false }
+            switch found {
+            case .nothing: break
+            case .row(let row): guard take(row) else { return true }
+            case .damaged: damaged += 1
+            }
+            rest.after = number
+        }
+        return database.isSound
+    }
+
+    /// The number before the last so many of a selection.
+    private func place(
+        beforeLast count: Int64, of selection: CaptureSelection
+    ) throws(DatabaseFault) -> Int64? {
+        var found: Int64 = 0
+        var first: Int64?
+        while found < count, let number = try next("max(id)", first, "<") {
+            guard number < first ?? .max, number > selection.after ?? .min else { break }
+            let look = try CaptureReader.look(selection.at(number), .columns, prepare)
+            if case .nothing = look {} else { found += 1 }
+            first = number
+        }
+        return first.map { max($0, .min + 1) - 1 } ?? selection.after
+    }
+
+    private func next(
+        _ what: String, _ place: Int64?, _ relation: String
+    ) throws(DatabaseFault) -> Int64? {
+        let condition = place.map { _ in " WHERE id \(relation) ?1" } ?? ""
+        let statement = try database.prepare("SELECT \(what) FROM exchange\(condition)")
+        if let place { try statement.bind(1, place) }
+        return try statement.step() ? statement.number(0) : nil
+    }
+
+    private static func look(
+        _ selection: CaptureSelection, _ depth: CaptureDepth,
+        _ prepare: (String) throws(DatabaseFault) -> Statement
+    ) throws(DatabaseFault) -> Look {
+        do throws(DatabaseFault) {
+            let statement = try statement(selection, depth, prepare)
+            guard try statement.step() else { return .nothing }
+            return try CaptureReader.row(statement, depth).row.map { .row($0) } ?? .damaged
+        } catch {
+            guard case .oversized = error else { throw error }
+            return .damaged
+        }
+    }
+}
+
+extension CaptureSelection {
+    /// The same of one row alone.
+    fileprivate func at(_ number: Int64) -> CaptureSelection {
+        var selection = self
+        selection.last = nil
+        selection.after = nil
+        selection.only = number
+        return selection
+    }
+}
+
+extension CaptureDepth {
+    /// Behind the others.
+    fileprivate var columns: String {
+        switch self {
+        case .columns: ""
+        case .detail: ", detail"
+        case .whole: ", detail, sent, received"
+        }
+    }
 }

@@ -55,7 +55,8 @@ package struct CapturePieceRow: Sendable, Hashable {
 
 /// Which records are wanted.
 package struct CaptureSelection: Sendable, Hashable {
-    /// That host, or names under it.
+    /// A host, or names under it, that the request was for, or of which its detail speaks: whoever
+    /// reads the detail judges.
     package var host: String?
     package var method: String?
     package var statuses: ClosedRange<Int64>?
@@ -67,8 +68,20 @@ package struct CaptureSelection: Sendable, Hashable {
     package var last: Int64?
     /// Only numbers above it.
     package var after: Int64?
+    /// Only this number.
+    var only: Int64?
 
     package init() {}
+}
+
+/// How much of a row is read.
+package enum CaptureDepth: Sendable, Hashable {
+    /// What is looked for.
+    case columns
+    /// Also ``CaptureRow/detail``.
+    case detail
+    /// Bodies, too.
+    case whole
 }
 
 /// How much a capture's file may hold.

@@ -9,6 +9,8 @@ enum DatabaseFault: Error, Sendable, Hashable {
     case foreign(String)
     /// Another process held it for too long.
     case busy(String)
+    /// A value is longer than any of ours: whoever reads past its row may read on.
+    case oversized(String)
     /// No room, no right, no memory.
     case unusable(String)
 }
@@ -167,6 +169,7 @@ final class Database {
             SQLITE_MISMATCH:
             .damaged(word(status))
         case SQLITE_BUSY, SQLITE_LOCKED: .busy(word(status))
+        case SQLITE_TOOBIG: .oversized(word(status))
         case SQLITE_INTERRUPT: .damaged("it takes more steps to read than its size explains")
         default: .unusable(word(status))
         }

@@ -82,7 +82,7 @@ struct FileCare<Table: StoredTable> {
             hasGivenUp = true
             table = nil
             report(.foreign(path: path, because: why))
-        case .busy(let why), .unusable(let why): rest(because: why)
+        case .busy(let why), .oversized(let why), .unusable(let why): rest(because: why)
         }
         return false
     }

@@ -18,7 +18,7 @@ struct TransferKind: Equatable {
         version = request.version
         method = request.method
         hasBody = request.body.isThere
-        offersCodings = request.offersCodings
+        offersCodings = request.acceptEncoding != nil
     }
 }
 

@@ -17,7 +17,7 @@ enum RequestFields {
         accepting: String? = nil
     ) -> [String] {
         var lines: [String] = []
-        for field in fields.fields where !isOurs(field) {
+        for field in fields.fields where !RequestFraming.isTransports(field) {
             let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
             lines.append(isBlank ? field.name + ";" : "\(field.name): \(field.value)")
         }
@@ -35,26 +35,13 @@ enum RequestFields {
     /// UTF-8 those that it has.
     static func octets(of lines: [String], _ fields: HTTPFields) -> [[UInt8]] {
         var octets = lines.map { Array($0.utf8) }
-        for (place, field) in fields.fields.filter({ !isOurs($0) }).enumerated()
+        for (place, field) in fields.fields.filter({ !RequestFraming.isTransports($0) })
+            .enumerated()
         where field.octets != nil && place < octets.count {
             octets[place] = Array((field.name + ": ").utf8) + field.text.wire
         }
         return octets
     }
-
-    private static func isOurs(_ field: HTTPFields.Field) -> Bool {
-        // None of them is longer; most others are told apart by that.
-        guard field.name.utf8.count <= longestOfOurs else { return false }
-        let name = field.name.lowercased()
-        return ours.contains(name) || (name == "te" && field.value != "trailers")
-    }
-
-    private static let ours: Set<String> = [
-        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade",
-        "proxy-connection", "expect", "http2-settings",
-    ]
-
-    private static let longestOfOurs = ours.map(\.utf8.count).max() ?? 0
 
     /// What keeps a request from being tried; nil when nothing does.
     static func obstacle(_ request: TransportRequest) -> String? {

@@ -47,7 +47,7 @@ extension EasyHandle {
         let lines = RequestFields.lines(
             request.fields, hasBody: request.body.isThere,
             expectsContinue: request.expectsContinue,
-            accepting: request.offersCodings ? ContentCoding.acceptEncoding : nil)
+            accepting: request.acceptEncoding)
         guard request.fields.hasOctets else { return set(CURLOPT_HTTPHEADER, lines: lines) }
         set(CURLOPT_HTTPHEADER, octetLines: RequestFields.octets(of: lines, request.fields))
     }
@@ -95,12 +95,11 @@ extension EasyHandle {
             let port = request.origin.port
             set(CURLOPT_CONNECT_TO, lines: [RouteRegistry.connectTo(address, port)])
         }
-        set(CURLOPT_HTTPPROXYTUNNEL, request.asksProxy)
+        set(CURLOPT_HTTPPROXYTUNNEL, path.proxy.kind == .http && !request.isReadByProxy)
         // Source: RFC 9112 §3.2.2: a proxy that reads the request needs the whole URL.
-        let isAbsolute = path.proxy.kind == .http && !request.asksProxy
         set(
             CURLOPT_REQUEST_TARGET,
-            isAbsolute ? request.origin.description + request.target : request.target)
+            request.isReadByProxy ? request.origin.description + request.target : request.target)
     }
 
     /// Otherwise libcurl would take a proxy from the environment, follow redirects to hosts that nobody
@@ -163,7 +162,7 @@ extension EasyHandle {
         set(CURLOPT_TRANSFER_ENCODING, false)
         switch request.body {
         case .none where request.method == .head: set(CURLOPT_NOBODY, true)
-        case .none where EasyHandle.needsLength.contains(request.method.text):
+        case .none where RequestFraming.needsLength.contains(request.method.text):
             set(CURLOPT_UPLOAD, true)
             set(CURLOPT_INFILESIZE_LARGE, offset: 0)
         case .none: set(CURLOPT_HTTPGET, true)
@@ -199,9 +198,6 @@ extension EasyHandle {
     /// Because: seven of the pieces in which libcurl hands a body on, and what the allocator still
     /// takes from its heap (up to 128 KiB).
     static let bufferOctets = 7 * 16_384
-
-    /// Methods whose requests say that they have no body. Source: RFC 9110 §8.6.
-    private static let needsLength: Set<String> = ["POST", "PUT", "PATCH"]
 
     /// Source: RFC 8305 §5, "Connection Attempt Delay".
     private static let attemptDelayMilliseconds = 250

@@ -1,3 +1,4 @@
+internal import HTTPDNSCoding
 package import HTTPDNSExchange
 package import HTTPDNSNames
 package import HTTPDNSTrust
@@ -24,6 +25,8 @@ package struct TransportRequest: Sendable {
     /// Decode gzip, deflate, br, zstd, and offer them where ``fields`` have no `Accept-Encoding`; false
     /// delivers bodies as they come.
     package var decodesContent: Bool
+    /// The request asks for no coding, and its body comes as the peer sends it all the same.
+    package var passesCodings = false
     /// A range is asked for: no coding is offered, and a part (206) is delivered as it comes.
     package var wantsPart = false
     /// Use no connection that another exchange has used.
@@ -38,11 +41,19 @@ package struct TransportRequest: Sendable {
 
     /// A proxy is asked by `CONNECT` before anything else.
     var asksProxy: Bool {
-        guard let via, via.proxy.kind == .http else { return false }
-        return origin.scheme == .https || via.address != nil
+        via?.proxy.kind == .http && !isReadByProxy
     }
 
-    var offersCodings: Bool { decodesContent && !wantsPart }
+    /// The value of `Accept-Encoding` that is added where ``fields`` have none; nil: none is.
+    package var acceptEncoding: String? {
+        decodesContent && !wantsPart ? ContentCoding.acceptEncoding : nil
+    }
+
+    /// A proxy gets the whole URL, and reads the request; else it only carries a tunnel.
+    package var isReadByProxy: Bool {
+        guard let via, via.proxy.kind == .http else { return false }
+        return origin.scheme == .http && via.address == nil
+    }
 
     package init(
         origin: Origin, route: Route, method: HTTPMethod, target: String,
@@ -88,6 +99,9 @@ package struct TransportLimits: Sendable, Hashable {
 /// Calls come one at a time on the transport's own thread and must return at once; none comes after
 /// ``finished(_:)``, which comes exactly once, also after a cancel.
 package protocol TransferObserver: AnyObject, Sendable {
+    /// The request goes out with other fields than it was given with: with conditions, or without them
+    /// after all. Right before it does, on the thread of whoever starts it.
+    func sends(_ fields: HTTPFields)
     /// The peer proved that it is the origin, or `nil` for plain `http`. Before any request octet.
     /// Again when a kept connection turned out to be dead and the request goes out on a fresh one.
     func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts)
@@ -111,6 +125,8 @@ package protocol TransferObserver: AnyObject, Sendable {
 extension TransferObserver {
     /// Because: who does not say otherwise asks questions, which may be asked twice.
     package func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool { true }
+
+    package func sends(_ fields: HTTPFields) {}
 
     package func brokeOff(_ facts: TransferFacts) {}
 

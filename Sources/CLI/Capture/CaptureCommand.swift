@@ -3,7 +3,8 @@ internal import HTTPDNSJSON
 
 extension OptionRule {
     static let captureHost = OptionRule(
-        "host", value: "NAME", "only that host, and names under it")
+        "host", value: "NAME",
+        "only what was asked of that host, or of names under it, in any hop")
     static let captureStatus = OptionRule(
         "status", value: "CODE", "only that status: 404, 4xx, 200-299, or failed, or ok")
     static let captureMethod = OptionRule("method", value: "METHOD", "only that method")

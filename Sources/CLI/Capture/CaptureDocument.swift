@@ -29,7 +29,7 @@ enum CaptureDocument {
 
     /// Besides the groups, of which those that were not asked for are null.
     static let statisticsNames = [
-        "file", "dropped", "total", "hosts", "resolvers", "days", "error",
+        "file", "dropped", "damaged", "total", "hosts", "resolvers", "days", "error",
     ]
 
     /// What `har` and `export` have written, and what `har --check` has found.

@@ -78,15 +78,23 @@ struct CaptureExport {
         var writer = FormWriter(form, title: reading.path)
         put(writer.begin())
         var fault: CommandFault?
-        written.damaged = Int64(
-            try reading.read { record in
-                do throws(CommandFault) {
-                    put(try writer.entry(record, reading))
-                    written.records += 1
-                } catch { fault = error }
-                return fault == nil
-            })
+        var bodiless = 0
+        let damaged = try reading.read { record in
+            do throws(CommandFault) {
+                put(try writer.entry(record, reading))
+                written.records += 1
+            } catch {
+                // A body that is damaged is one record's matter.
+                if error.label == CaptureFileFault.Code.damaged.rawValue {
+                    bodiless += 1
+                } else {
+                    fault = error
+                }
+            }
+            return fault == nil
+        }
         if let fault { throw fault }
+        written.damaged = Int64(damaged + bodiless)
         put(writer.end())
         reading.noteLosses(Int(clamping: written.damaged), console)
         return written

@@ -91,8 +91,12 @@ enum CaptureHelp {
     private static let stats = """
         Requests, failures (no answer, or a status of 400 and more), octets up and down on the wire, how
         long answers took (median, 90 and 99 of a hundred), and how often a cache had the address or the
-        answer: in all, by host, by resolver and by day (UTC). What nobody was asked for (a stub, a
-        refusal) counts under the resolver "-", which is null with --json.
+        answer: in all, by host, by resolver and by day (UTC). In all and by day a record is one
+        request, its redirects included. By host and by resolver each of its hops is one, so that
+        these may be more: what a redirect brought counts for the host it led to. A resolver that was
+        asked and gave no address has a request and a failure for it, besides whoever gave one after
+        it. What nobody was asked for (a stub, a refusal) counts under the resolver "-", which is null
+        with --json. A filter chooses records, with all of their hops.
 
         \(file)
 

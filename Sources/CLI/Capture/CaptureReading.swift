@@ -32,8 +32,33 @@ struct CaptureReading {
             return
         }
         do throws(CaptureFileFault) { source = .file(try CaptureFile(path)) } catch {
-            throw CommandFault(error)
+            throw CaptureReading.neither(path, error) ?? CommandFault(error)
         }
+    }
+
+    /// What a file is called that is no database: whoever named it may have meant a HAR file.
+    private static func neither(_ path: String, _ fault: CaptureFileFault) -> CommandFault? {
+        guard fault.code == .foreign,
+            let beginning = try? SmallFile.beginning(path, octets: 64), beginning.count >= 2,
+            !beginning.starts(with: "SQLite format 3".utf8)
+        else { return nil }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = beginning.starts(with: mark) ? beginning.dropFirst(3) : beginning[...]
+        let first = text.first { $0 > 0x20 } ?? 0
+        let what =
+            if isUTF16(beginning) {
+                "it looks like UTF-16, and a HAR file is JSON in UTF-8"
+            } else if first == 0x5B || first == 0x22 || "ntf-0123456789".utf8.contains(first) {
+                "a HAR file is a JSON object with the member \"log\", and a capture an SQLite "
+                    + "database"
+            } else if beginning.allSatisfy({ $0 == 0 }) {
+                "it begins with zeros"
+            } else {
+                "a HAR file begins with {, and a capture as an SQLite database does"
+            }
+        return CommandFault(
+            "\(path) is neither a capture nor a HAR file: \(what)", code: .usage,
+            label: fault.code.rawValue)
     }
 
     /// A large one takes its time, and says so on a terminal.
@@ -142,11 +167,20 @@ struct CaptureReading {
         }
     }
 
+    /// By its mark, or by the zeros of letters of ASCII.
+    private static func isUTF16(_ beginning: [UInt8]) -> Bool {
+        guard beginning.count >= 4 else { return false }
+        let isZero = beginning.prefix(4).map { $0 == 0 }
+        return [[0xFF, 0xFE], [0xFE, 0xFF]].contains(Array(beginning.prefix(2)))
+            || isZero == [false, true, false, true] || isZero == [true, false, true, false]
+    }
+
     private static func isJSON(_ path: String) -> Bool {
         guard let beginning = try? SmallFile.beginning(path, octets: 64) else { return false }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = beginning.starts(with: mark) ? beginning.dropFirst(3) : beginning[...]
-        return text.first { $0 > 0x20 } == 0x7B
+        // UTF-16 is none; see `neither`.
+        return !isUTF16(beginning) && text.first { $0 > 0x20 } == 0x7B
     }
 }
 

@@ -9,12 +9,14 @@ enum CaptureRendering {
     static func cells(_ record: CaptureRecord) -> [String] {
         [
             "\(record.id)", String(record.startedAt.description.dropLast()),
-            record.method.printable,
+            known(record.method),
             status(record), took(record.totalMilliseconds), octets(record.sentOctets),
             octets(record.receivedOctets), (record.resolver ?? "-").printable,
-            record.url.printable + note(record),
+            known(record.url) + note(record),
         ]
     }
+
+    private static func known(_ text: String) -> String { text.isEmpty ? "-" : text.printable }
 
     /// What the URL alone does not say.
     private static func note(_ record: CaptureRecord) -> String {
@@ -26,6 +28,7 @@ enum CaptureRendering {
                 record.hops.count == 2 ? "1 redirect" : "\(record.hops.count - 1) redirects")
         }
         if let rule = record.rule { notes.append("rule \(rule)") }
+        if let asked = record.hops.first?.mappedFrom { notes.append("asked for \(asked)") }
         return notes.isEmpty ? "" : "  (" + notes.joined(separator: ", ").printable + ")"
     }
 
@@ -91,6 +94,7 @@ extension CaptureRendering {
     ) -> [String] {
         let title = count > 1 ? "hop \(place + 1) of \(count)" : "request"
         var lines = [paint.bold(title) + "  " + "\(hop.method) \(hop.url)".printable]
+        if let asked = hop.mappedFrom { lines.append(row("mapped from", asked)) }
         lines += hop.requestFields.map { "  > " + "\($0.name): \($0.value)".printable }
         if let status = hop.status {
             let words = [hop.version.map { "HTTP/" + $0 }, "\(status)", hop.statusText]
@@ -149,7 +153,7 @@ extension CaptureRendering {
     }
 
     private static func attempts(_ hop: CaptureRecord.Hop) -> [String] {
-        ((hop.resolution?.attempts ?? []) + hop.attempts).map { attempt in
+        (hop.resolverFailures + (hop.resolution?.attempts ?? []) + hop.attempts).map { attempt in
             row("in vain", [attempt.at, attempt.label].compactMap(\.self).joined(separator: ": "))
         }
     }

@@ -24,8 +24,8 @@ struct CaptureStats {
     func run() throws(CommandFault) -> ExitCode {
         var sums = CaptureStatistics()
         var damaged = 0
-        if case .file(let file) = reading.source, reading.filter.last == nil {
-            do throws(CaptureFileFault) { try sums.add(file, reading.filter) } catch {
+        if case .file(let file) = reading.source {
+            do throws(CaptureFileFault) { damaged = try sums.add(file, reading.filter) } catch {
                 throw CommandFault(error)
             }
         } else {
@@ -37,8 +37,13 @@ struct CaptureStats {
         var dropped: Int64 = 0
         if case .file(let file) = reading.source { dropped = (try? file.contents().dropped) ?? 0 }
         if case .har = reading.source { reading.noteLosses(damaged, console) }
+        if damaged > 0 {
+            console.note(
+                "\(damaged) records of \(reading.path) are damaged, and counted as far as they can "
+                    + "be read")
+        }
         if isJSON {
-            console.print(json: json(sums, dropped))
+            console.print(json: json(sums, dropped, damaged))
         } else {
             for line in text(sums, dropped) { console.print(line) }
         }
@@ -99,9 +104,12 @@ struct CaptureStats {
         ]
     }
 
-    private func json(_ sums: CaptureStatistics, _ dropped: Int64) -> JSONValue {
+    private func json(
+        _ sums: CaptureStatistics, _ dropped: Int64, _ damaged: Int
+    ) -> JSONValue {
         var object: JSONObject = [
             "file": .string(reading.path), "dropped": .integer(dropped),
+            "damaged": .integer(Int64(damaged)),
             "total": json(sums.total),
         ]
         let names: [Grouping: String] = [.host: "hosts", .resolver: "resolvers", .day: "days"]

@@ -37,7 +37,9 @@ extension Command {
         rules check FILE
                reads the file, names what is wrong by line and member, and prints the rules as they
                are understood. With --url it says which rule decides a request, which change it, and
-               why the others do not fit. Nothing is sent. FILE may be -, for standard input.
+               why the others do not fit. Nothing is sent. FILE may be -, for standard input: then
+               paths in it are relative to the working directory. What is allowed and hardly meant,
+               such as a query behind a path, is remarked on.
 
         Exit codes: 0 the file is sound; 2 it is not, or cannot be read.
 
@@ -64,7 +66,8 @@ enum RulesInput {
         let text = path == "-" ? try standardInput() : nil
         do throws(RuleFileFault) {
             guard let text else { return try RuleFile(path: path, recordings: recordings) }
-            return try RuleFile(text: text, file: path, recordings: recordings)
+            return try RuleFile(
+                stream: text, name: "standard input", recordings: recordings)
         } catch { throw .usage(error.description) }
     }
 
@@ -117,6 +120,12 @@ struct RulesCheck {
                 + (file.rules.otherwise == .refuse ? ", strict" : ""))
         for (place, rule) in file.rules.rules.enumerated() {
             console.print("\(place + 1)  \(RulesCheck.text(rule).printable)")
+        }
+        for (place, rule) in file.rules.rules.enumerated() {
+            for remark in rule.remarks {
+                console.note(
+                    "rule \(place + 1), \(shown(message: rule.name)): \(shown(message: remark))")
+            }
         }
         guard let (request, explanation) = explained else { return .succeeded }
         console.print("")
@@ -180,6 +189,7 @@ struct RulesCheck {
             var object: JSONObject = [
                 "name": .string(shown(message: rule.name)),
                 "text": .string(RulesCheck.text(rule)),
+                "remarks": .array(rule.remarks.map { .string(shown(message: $0)) }),
             ]
             if let explained = explanation?.rules[place] {
                 object["outcome"] = .string(explained.outcome.word)

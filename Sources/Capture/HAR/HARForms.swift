@@ -56,7 +56,7 @@ extension HARSchema.Form {
     private static let marks = Set("!#$%&'*+-.^_`|~".utf8)
 
     /// Source: RFC 3986 §3: a scheme, a colon, and nothing that ends a URI.
-    private static func isURI(_ text: String) -> Bool {
+    static func isURI(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), let first = text.first, first.isASCII,
             first.isLetter
         else { return false }

@@ -295,6 +295,9 @@ private struct HAREntryReading {
         hop.responseFields = fields(response?["headers"])
         if let ours = entry["_httpdns"], ours.object != nil {
             RecordForm.readConnection(ours, &hop)
+            // Where HAR has no form for it.
+            hop.method = ours["method"]?.string ?? hop.method
+            hop.url = ours["url"]?.string ?? hop.url
             return hop
         }
         hop.remote = entry["serverIPAddress"]?.string.flatMap { $0.isEmpty ? nil : $0 }

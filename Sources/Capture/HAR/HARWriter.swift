@@ -158,6 +158,8 @@ struct HAREntry {
         writer.put("kind", record.kind.rawValue)
         writer.put("started", record.startedAt.ofFourDigits.exact)
         writer.put(milliseconds: record.totalMilliseconds, "milliseconds")
+        if hop.method != method { writer.put("method", hop.method) }
+        if hop.url != url { writer.put("url", hop.url) }
         RecordForm.writeSummary(record, &writer)
         RecordForm.writeConnection(hop, &writer)
         RecordForm.write(record.requestBody, "requestBody", &writer)
@@ -178,8 +180,8 @@ struct HAREntry {
 // Requests
 extension HAREntry {
     private func write(request writer: inout DetailWriter) {
-        writer.put("method", hop.method)
-        writer.put("url", hop.url)
+        writer.put("method", method)
+        writer.put("url", url)
         writer.put("httpVersion", HAREntry.version(hop.version))
         writer.array("cookies") { writer in
             for field in hop.requestFields where field.name.lowercased() == "cookie" {
@@ -196,6 +198,12 @@ extension HAREntry {
         if hasBody { writer.object("postData") { write(postData: &$0) } }
         writer.put("headersSize", hop.sentHeadOctets ?? -1)
         writer.put("bodySize", hasBody ? record.requestBody.totalOctets : 0)
+    }
+
+    /// HAR has nothing for a request that could not be read: what is known of it stands in `_httpdns`.
+    private var method: String { hop.method.isEmpty ? "-" : hop.method }
+    private var url: String {
+        HARSchema.Form.isURI(hop.url) || hop.url.contains("://") ? hop.url : "about:blank"
     }
 
     /// A redirect may have dropped it.

@@ -37,7 +37,12 @@ extension CapturePage {
         function fill(select,values){
           for(const v of[...new Set(values)].sort()){const o=el("option",v);o.value=v;
             select.append(o)}}
-        fill($("host"),records.map(r=>r.host).filter(Boolean));
+        // Of all hops, and of what rules mapped to them.
+        const named=u=>{const m=/^[a-z]+:\/\/(?:[^\/?#]*@)?(\[[^\]]*\]|[^\/?#:]*)/i.exec(u||"");
+          return m?m[1].toLowerCase():""};
+        const hosts=new Map(records.map(r=>[r,new Set([r.host,...r.hops.flatMap(h=>
+          [named(h.url),named(h.mappedFrom)])].filter(Boolean))]));
+        fill($("host"),records.flatMap(r=>[...hosts.get(r)]));
         fill($("method"),records.map(r=>r.method).filter(Boolean));
         fill($("kind"),records.map(r=>r.kind));
         const texts=new Map();
@@ -46,38 +51,60 @@ extension CapturePage {
         function wanted(){
           const q=$("search").value.trim().toLowerCase(),h=$("host").value,
             s=$("status").value,m=$("method").value,k=$("kind").value;
-          return records.filter(r=>(!h||r.host===h)&&(!m||r.method===m)&&(!k||r.kind===k)&&
+          return records.filter(r=>(!h||hosts.get(r).has(h))&&(!m||r.method===m)&&(!k||r.kind===k)&&
             (!s||(s==="failed"?failed(r):String(r.status||"")[0]===s))&&(!q||text(r).includes(q)))}
         const NS="http://www.w3.org/2000/svg";
-        function bar(r,from,span,aligned){
+        // Where a moment stands, 0...1000: long times in which nothing runs are shortened.
+        function scale(list,lasts){
+          const runs=list.map((r,i)=>[start(r),start(r)+lasts[i]]).sort((a,b)=>a[0]-b[0]);
+          const busy=[];
+          for(const[from,to]of runs){const last=busy[busy.length-1];
+            if(last&&from<=last.to)last.to=Math.max(last.to,to);else busy.push({from,to})}
+          const most=Math.max(1,busy.reduce((n,b)=>n+b.to-b.from,0)/20);
+          let at=0,before=null,shortened=false;
+          for(const b of busy){
+            if(before!==null){const gap=b.from-before;
+              if(gap>most)shortened=true;at+=Math.min(gap,most)}
+            b.at=at;at+=b.to-b.from;before=b.to}
+          const span=Math.max(1,at);
+          const place=t=>{let low=0,high=busy.length-1;
+            while(low<high){const middle=(low+high+1)>>1;
+              if(busy[middle].from<=t)low=middle;else high=middle-1}
+            const b=busy[low];return b?(b.at+t-b.from)/span*1000:0};
+          return{place,shortened}}
+        const LEAST=6;
+        function bar(r,place){
           const svg=document.createElementNS(NS,"svg");
           svg.setAttribute("viewBox","0 0 1000 14");svg.setAttribute("preserveAspectRatio","none");
-          const offset=aligned?0:start(r)-from;
           for(const[at,length,kind]of phases(r)){
             const rect=document.createElementNS(NS,"rect");
-            const x=Math.min(998,(offset+at)/span*1000);
+            const x=Math.min(1000-LEAST,place(at));
             rect.setAttribute("x",x.toFixed(2));rect.setAttribute("y","2");
             rect.setAttribute("height","10");
-            rect.setAttribute("width",Math.max(2,length/span*1000).toFixed(2));
+            rect.setAttribute("width",Math.max(LEAST,place(at+length)-x).toFixed(2));
             rect.setAttribute("class",kind);
             const title=document.createElementNS(NS,"title");
             title.textContent=kind+" "+ms(length);rect.append(title);svg.append(rect)}
           return svg}
         let chosen=null;
-        function row(r,from,span,aligned){
+        function row(r,place){
           const tr=el("tr");tr.tabIndex=0;
           const status=r.failure?r.failure.label:r.status===undefined?r.kind:r.status;
           const kind=failed(r)?"bad":(r.status||0)>=300?"turn":r.status?"good":"";
-          const url=el("td",null,"u");url.title=r.url;
+          const url=el("td",null,"u"),line=el("div",null,"l"),tags=el("div",null,"t");
+          url.title=r.url;
           const cut=/^[a-z]+:\/\/([^\/?#]*)(.*)$/i.exec(r.url);
-          if(cut)url.append(el("span",cut[1],"h"),el("span",cut[2]||"/"));
-          else url.append(el("span",r.url));
-          if(r.kind!=="exchange")url.append(el("span",r.kind,"tag"));
-          if(cached(r)&&r.kind!=="cached")url.append(el("span","cached","tag"));
-          if(r.hops.length>1)url.append(el("span",r.hops.length-1+
-            (r.hops.length>2?" redirects":" redirect"),"tag"));
-          if(r.rule)url.append(el("span","rule "+r.rule,"tag"));
-          const w=el("td",null,"w");w.append(bar(r,from,span,aligned));
+          if(cut)line.append(el("span",cut[1],"h"),el("span",cut[2]||"/"));
+          else line.append(el("span",r.url||"-"));
+          url.append(line);
+          const tag=words=>tags.append(el("span",words,"tag"));
+          if(r.kind!=="exchange")tag(r.kind);
+          if(cached(r)&&r.kind!=="cached")tag("cached");
+          if(r.hops.length>1)tag(r.hops.length-1+(r.hops.length>2?" redirects":" redirect"));
+          if(r.rule)tag("rule "+r.rule);
+          if(r.hops[0]&&r.hops[0].mappedFrom)tag("asked for "+r.hops[0].mappedFrom);
+          if(tags.childElementCount)url.append(tags);
+          const w=el("td",null,"w");w.append(bar(r,place));
           tr.append(el("td",r.id,"n"),el("td",r.started.slice(11,23)),el("td",r.method),
             el("td",status,kind),url,el("td",ms(r.milliseconds),"n"),
             el("td",size(r.receivedOctets),"n"),w);
@@ -91,14 +118,14 @@ extension CapturePage {
           const list=wanted(),body=document.querySelector("#list tbody");
           const lasts=list.map(r=>Math.max(r.milliseconds||0,
             ...phases(r).map(([a,l])=>a+l)));
-          let from=Infinity,to=-Infinity,longest=1;
-          list.forEach((r,i)=>{const s=start(r);from=Math.min(from,s);
-            to=Math.max(to,s+lasts[i]);longest=Math.max(longest,lasts[i])});
           const aligned=$("aligned").checked;
-          const span=aligned?longest:Math.max(1,to-from);
+          const longest=lasts.reduce((n,l)=>Math.max(n,l),1);
+          const{place,shortened}=scale(list,lasts);
           const rows=document.createDocumentFragment();
-          for(const r of list)rows.append(row(r,from,span,aligned));
+          for(const r of list)rows.append(row(r,aligned?at=>at/longest*1000
+            :at=>place(start(r)+at)));
           body.replaceChildren(rows);
+          $("idle").hidden=aligned||!shortened;
           $("none").hidden=list.length>0;
           const bad=list.filter(failed).length;
           const down=list.reduce((n,r)=>n+(r.receivedOctets||0),0);
@@ -132,7 +159,8 @@ extension CapturePage {
           const mark=n>1?"Hop "+(i+1)+" of "+n+": ":"";
           const r=h.resolution||{},p=h.peer,t=h.timings||{};
           section(box,mark+"Address",facts([["URL",n>1?h.method+" "+h.url:null],
-            ["status",h.status],["resolver",r.resolver],["transport",r.transport],
+            ["mapped from",h.mappedFrom],["status",n>1?h.status:null],
+            ["resolver",r.resolver],["transport",r.transport],
             ["server",r.server],["addresses",(r.addresses||[]).join(", ")],
             ["aliases",(r.aliases||[]).join(", ")],
             ["TTL",r.ttl===undefined?null:r.ttl+" s"+(r.cached?", from the cache":"")+
@@ -143,7 +171,8 @@ extension CapturePage {
             ["protocol",h.version?"HTTP/"+h.version:null],["cache",h.cache],
             ["not followed",h.notFollowed],
             ["system asked",h.systemFallback]]));
-          section(box,mark+"Tried in vain",tried([...(r.attempts||[]),...(h.attempts||[])]));
+          section(box,mark+"Tried in vain",tried([...(h.resolverFailures||[]),
+            ...(r.attempts||[]),...(h.attempts||[])]));
           if(p)section(box,mark+"Proof",facts([["name",p.matchedName],["subject",p.subject],
             ["issuer",p.issuer],["valid until",p.notAfter],["pins",p.pinning],["pin",p.pin]]));
           section(box,mark+"Times",facts([["resolve",h.resolveMilliseconds===undefined?null:

@@ -14,7 +14,8 @@ extension CapturePage {
         </form>
         <p id="legend"><span class="resolve">resolve</span><span class="connect">connect</span>
         <span class="secure">TLS</span><span class="wait">wait</span>
-        <span class="receive">receive</span></p>
+        <span class="receive">receive</span>
+        <em id="idle" hidden>times in which nothing runs are shortened</em></p>
         <main><table id="list"><thead><tr><th class="n">#</th><th>Time (UTC)</th><th>Method</th>
         <th>Status</th><th class="u">URL</th><th class="n">Took</th><th class="n">Down</th>
         <th class="w">Waterfall</th></tr></thead><tbody></tbody></table>
@@ -54,9 +55,13 @@ extension CapturePage {
         color:var(--quiet);font-size:12px;z-index:1}
         th,td{padding:4px 8px;border-bottom:1px solid var(--line);overflow:hidden;
         text-overflow:ellipsis;white-space:nowrap}
-        th:nth-child(1){width:56px}th:nth-child(2){width:120px}th:nth-child(3){width:82px}
-        th:nth-child(4){width:160px}th:nth-child(6){width:78px}th:nth-child(7){width:72px}
-        th.w{width:30%}
+        th:nth-child(1){width:50px}th:nth-child(2){width:118px}th:nth-child(3){width:82px}
+        th:nth-child(4){width:150px}th:nth-child(6){width:76px}th:nth-child(7){width:64px}
+        th.w{width:18%}
+        td{vertical-align:top}
+        .l{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden;
+        white-space:normal;overflow-wrap:anywhere}
+        .t{display:flex;flex-wrap:wrap;gap:2px 6px;padding:2px 0}
         .n{text-align:right;font-variant-numeric:tabular-nums}
         tbody tr{cursor:pointer}
         tbody tr:hover{background:var(--panel)}
@@ -64,9 +69,9 @@ extension CapturePage {
         tbody tr:focus-visible{outline:2px solid var(--receive);outline-offset:-2px}
         .bad{color:var(--bad)}.good{color:var(--good)}.turn{color:var(--turn)}
         .tag{font-size:11px;border:1px solid var(--line);border-radius:3px;padding:0 4px;
-        margin-left:6px;color:var(--quiet)}
+        color:var(--quiet);max-width:100%;white-space:normal;overflow-wrap:anywhere}
         .h{color:var(--quiet)}
-        svg{display:block;width:100%;height:14px}
+        svg{display:block;width:100%;height:14px;margin-top:3px}
         .resolve{fill:var(--resolve)}.connect{fill:var(--connect)}.secure{fill:var(--secure)}
         .wait{fill:var(--wait)}.receive{fill:var(--receive)}.whole{fill:var(--quiet)}
         #detail{position:fixed;inset:0 0 0 auto;width:min(720px,100%);background:var(--page);

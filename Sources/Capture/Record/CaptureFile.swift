@@ -42,17 +42,15 @@ public final class CaptureFile {
     public func read(
         _ filter: CaptureFilter = CaptureFilter(), _ take: (CaptureRecord) -> Bool
     ) throws(CaptureFileFault) -> Int {
-        var damaged = 0
-        do {
-            try reader.rows(filter.selection) { row in
-                guard let record = self.record(row) else {
-                    damaged += 1
-                    return true
-                }
-                return take(record)
+        var unread = 0
+        let damaged = try rows(filter, .whole) { row, record in
+            guard let record else {
+                unread += 1
+                return true
             }
-        } catch { throw CaptureFileFault(path, error) }
-        return damaged
+            return take(self.filled(record, row))
+        }
+        return damaged + unread
     }
 
     /// The record of a number; nil when there is none.
@@ -61,10 +59,10 @@ public final class CaptureFile {
     public func record(_ number: Int64) throws(CaptureFileFault) -> CaptureRecord? {
         do {
             guard let row = try reader.row(number) else { return nil }
-            guard let record = record(row) else {
+            guard let record = RecordForm.record(row) else {
                 throw CaptureReadFault.damaged("record \(number) is not as it was written")
             }
-            return record
+            return filled(record, row)
         } catch let fault as CaptureReadFault {
             throw CaptureFileFault(path, fault)
         } catch { throw CaptureFileFault(path, .damaged("\(error)")) }
@@ -106,20 +104,37 @@ public final class CaptureFile {
         return octets
     }
 
-    /// The columns alone, for sums: no body and no head is read.
+    /// The rows that are wanted, each with its record as far as that was read; without one where the
+    /// detail is damaged.
+    ///
+    /// - Returns: how many rows were left out, because no record of ours looks like that.
+    @discardableResult
     func rows(
-        _ filter: CaptureFilter, _ take: (CaptureRow) -> Void
-    ) throws(CaptureFileFault) {
+        _ filter: CaptureFilter, _ depth: CaptureDepth,
+        _ take: (CaptureRow, CaptureRecord?) -> Bool
+    ) throws(CaptureFileFault) -> Int {
+        var selection = filter.selection
         do {
-            try reader.rows(filter.selection, withDetail: false) { row in
-                take(row)
-                return true
+            if filter.host != nil, let last = filter.last {
+                // Whose a record is says its detail: SQLite cannot count those.
+                var numbers: [Int64] = []
+                selection.last = nil
+                try reader.rows(selection, .detail) { row in
+                    if filter.isOfHost(row, RecordForm.record(row)) { numbers.append(row.number) }
+                    return true
+                }
+                selection.after = numbers.suffix(max(0, last)).first.map { max($0, .min + 1) - 1 }
+            }
+            return try reader.rows(selection, depth) { row in
+                let record = RecordForm.record(row)
+                return filter.isOfHost(row, record) ? take(row, record) : true
             }
         } catch { throw CaptureFileFault(path, error) }
     }
 
-    private func record(_ row: CaptureRow) -> CaptureRecord? {
-        guard var record = RecordForm.record(row) else { return nil }
+    /// With the beginnings of bodies that are too long for a row.
+    private func filled(_ record: CaptureRecord, _ row: CaptureRow) -> CaptureRecord {
+        var record = record
         guard row.stream != 0 else { return record }
         for side in CaptureRecord.Side.allCases {
             let body = side == .request ? record.requestBody : record.responseBody
@@ -152,7 +167,8 @@ public final class CaptureFile {
 
 /// Which records of a file are wanted: all that fit everything that is set.
 public struct CaptureFilter: Sendable, Hashable {
-    /// That host, or names under it.
+    /// That host, or names under it, in any hop: the first request's, a redirect's, and that of a URL
+    /// that a rule mapped elsewhere.
     public var host: String?
     public var method: String?
     public var statuses: ClosedRange<Int>?
@@ -181,13 +197,15 @@ public struct CaptureFilter: Sendable, Hashable {
         return selection
     }
 
+    /// - Parameter record: of that row; nil: it is damaged.
+    fileprivate func isOfHost(_ row: CaptureRow, _ record: CaptureRecord?) -> Bool {
+        guard let host = host?.lowercased() else { return true }
+        return record?.concerns(host) ?? (row.host == host || row.host.hasSuffix("." + host))
+    }
+
     /// True for what fits, ``last`` apart: for records that are not in a file.
     public func fits(_ record: CaptureRecord) -> Bool {
-        if let host = host?.lowercased(), record.host != host,
-            !record.host.hasSuffix("." + host)
-        {
-            return false
-        }
+        if let host = host?.lowercased(), !record.concerns(host) { return false }
         if let method, record.method != method.uppercased() { return false }
         if let statuses, !(record.status.map { statuses.contains($0) } ?? false) { return false }
         if let isFailed, record.isFailed != isFailed { return false }

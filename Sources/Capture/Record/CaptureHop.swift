@@ -4,7 +4,11 @@ extension CaptureRecord {
         public var method: String
         /// The logical URL; it never holds the address that was connected to.
         public var url: String
-        /// As they went out; for what was not sent, as the application gave them.
+        /// The URL that was asked for, where a rule sent the request to ``url`` instead.
+        public var mappedFrom: String?
+        /// As they went out, with what the transport adds (`Host`, which is `:authority` in HTTP/2,
+        /// `Accept-Encoding`, `Content-Length` …); for what was not sent, as the application gave
+        /// them.
         public var requestFields: [Field]
         /// 100...999; nil when no answer came.
         public var status: Int?
@@ -16,6 +20,9 @@ extension CaptureRecord {
         /// Whom the addresses came from.
         public var resolution: Resolution?
         public var resolveMilliseconds: Double?
+        /// Resolvers that were asked before everybody had failed; see
+        /// ``CaptureRecord/Resolution/attempts`` for those that failed before one that did not.
+        public var resolverFailures: [Attempt] = []
         /// The address and port really connected to: `192.0.2.7:443`.
         public var remote: String?
         /// The proxy that the connection went through; ``remote`` is its address then.

@@ -100,6 +100,15 @@ extension CaptureRecord {
     public var host: String { CapturedURL(url).host }
     /// The status of the answer that the application got, 100...999; nil when none came.
     public var status: Int? { hops.last?.status }
+    /// True when a hop, or what a rule mapped to one, is for that host or for a name under it.
+    ///
+    /// - Parameter host: in lower case.
+    func concerns(_ host: String) -> Bool {
+        hops.contains { hop in
+            CapturedURL(hop.url).isOf(host)
+                || hop.mappedFrom.map { CapturedURL($0).isOf(host) } ?? false
+        }
+    }
     /// Octets on the wire, all hops: heads and bodies.
     public var sentOctets: Int64 { CaptureRecord.sum(hops.map(\.sentOctets)) }
     /// Octets on the wire, all hops: heads and bodies.
@@ -111,10 +120,18 @@ extension CaptureRecord {
     /// The cache of responses answered, without the server or with its word that nothing has
     /// changed.
     public var isAnswerCached: Bool {
-        kind == .cached || CaptureRecord.cacheHits.contains(hops.last?.cache ?? "")
+        kind == .cached || hops.last?.isAnswerCached == true
     }
     /// Who gave the address that was connected to.
     public var resolver: String? { hops.last?.resolution?.resolver }
+}
+
+extension CaptureRecord.Hop {
+    /// The cache of responses answered it.
+    var isAnswerCached: Bool { CaptureRecord.Hop.cacheHits.contains(cache ?? "") }
+
+    /// What it took, its resolution included; nil where nobody knows.
+    var milliseconds: Double? { timings.total.map { (resolveMilliseconds ?? 0) + $0 } }
 
     /// Source: `CacheProvenance`.
     private static let cacheHits: Set<String> = ["hit", "stale", "validated"]

@@ -48,6 +48,12 @@ struct CapturedURL {
         return Substring(place).lowercased()
     }
 
+    /// True for that host and names under it.
+    func isOf(_ wanted: String) -> Bool {
+        let host = host
+        return host == wanted || host.hasSuffix("." + wanted)
+    }
+
     /// Without query and fragment.
     var path: Substring { target.prefix { $0 != "?" && $0 != "#" } }
 

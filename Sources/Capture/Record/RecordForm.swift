@@ -102,7 +102,9 @@ enum RecordForm {
         if let resolution = hop.resolution {
             writer.object("resolution") { write(resolution, &$0) }
         }
+        writer.put("mappedFrom", hop.mappedFrom)
         writer.put(milliseconds: hop.resolveMilliseconds, "resolveMilliseconds")
+        write(hop.resolverFailures, "resolverFailures", &writer)
         writer.put("remote", hop.remote)
         writer.put("proxy", hop.proxy)
         writer.flag("reused", hop.isReusedConnection)
@@ -117,7 +119,7 @@ enum RecordForm {
             writer.put(milliseconds: hop.timings.firstByte, "firstByte")
             writer.put(milliseconds: hop.timings.total, "total")
         }
-        write(hop.attempts, &writer)
+        write(hop.attempts, "attempts", &writer)
         writer.flag("refreshed", hop.wasRefreshed)
         writer.put("notFollowed", hop.notFollowed)
         writer.put("systemFallback", hop.systemFallback)
@@ -165,7 +167,7 @@ enum RecordForm {
         writer.put("ttl", Int64(resolution.ttlSeconds))
         writer.flag("cached", resolution.isCached)
         writer.flag("stale", resolution.isStale)
-        write(resolution.attempts, &writer)
+        write(resolution.attempts, "attempts", &writer)
     }
 
     private static func write(_ peer: CaptureRecord.Peer, _ writer: inout DetailWriter) {
@@ -179,10 +181,10 @@ enum RecordForm {
     }
 
     private static func write(
-        _ attempts: [CaptureRecord.Attempt], _ writer: inout DetailWriter
+        _ attempts: [CaptureRecord.Attempt], _ name: StaticString, _ writer: inout DetailWriter
     ) {
         guard !attempts.isEmpty else { return }
-        writer.array("attempts") { writer in
+        writer.array(name) { writer in
             for attempt in attempts {
                 writer.object { writer in
                     writer.put("at", attempt.at)

@@ -57,7 +57,9 @@ extension RecordForm {
     /// What HAR has no members for, too.
     static func readConnection(_ value: JSONValue, _ hop: inout CaptureRecord.Hop) {
         hop.resolution = value["resolution"].flatMap(resolution)
+        hop.mappedFrom = value["mappedFrom"]?.string
         hop.resolveMilliseconds = value["resolveMilliseconds"]?.number
+        hop.resolverFailures = attempts(value["resolverFailures"])
         hop.remote = value["remote"]?.string
         hop.proxy = value["proxy"]?.string
         hop.isReusedConnection = value["reused"]?.bool ?? false

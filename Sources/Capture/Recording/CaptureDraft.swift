@@ -122,13 +122,15 @@ struct ExchangeFacts: Sendable {
     struct Leg: Sendable {
         /// As the application gave it.
         let head: RequestHead
-        /// As they went out; nil where nothing went out.
+        /// As they went out, but for what the transport wrote; nil where nothing went out.
         var sent: HTTPFields?
+        var framing: SentFraming?
         var answer: ResponseHead?
     }
 
     let origin: RequestOrigin
     private let decodesAlways: Bool
+    private let passesCodings: Bool
     /// Those that were redirected, in order.
     private var earlier: [Leg] = []
     private var last: Leg
@@ -139,6 +141,7 @@ struct ExchangeFacts: Sendable {
 
     init(_ request: HTTPRequest) {
         decodesAlways = request.decodesAlways
+        passesCodings = request.passesCodings
         origin = request.origin ?? RequestOrigin("client")
         last = Leg(head: request.head)
     }
@@ -148,9 +151,10 @@ struct ExchangeFacts: Sendable {
         self.offer = offer
     }
 
-    mutating func sends(_ fields: HTTPFields, of head: RequestHead) {
+    mutating func sends(_ fields: HTTPFields, in framing: SentFraming, of head: RequestHead) {
         follows(to: head)
         last.sent = fields
+        last.framing = framing
     }
 
     mutating func answers(_ head: ResponseHead) {
@@ -195,7 +199,7 @@ struct ExchangeFacts: Sendable {
             let isDecoded =
                 decodesAlways
                 ? !(wantsPart && response?.status == 206)
-                : !asked.contains("Accept-Encoding") && !wantsPart
+                : !asked.contains("Accept-Encoding") && !wantsPart && !passesCodings
             return BodyForm(response?.fields ?? HTTPFields(), isDecoded: isDecoded)
         }
     }

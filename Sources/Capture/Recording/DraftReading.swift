@@ -16,7 +16,8 @@ final class DraftReader {
         var resolution: (given: ResolvedHost, made: CaptureRecord.Resolution)?
         var peer: (given: VerifiedPeer, made: CaptureRecord.Peer)?
         var remote: (given: Endpoint, made: String)?
-        var sent: (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
+        var given: (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
+        var sent: (given: SentFields, made: [CaptureRecord.Field])?
         var received: (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
     }
 
@@ -93,16 +94,24 @@ final class DraftReader {
             method: leg?.head.method.text ?? "", url: url.map { redactor.url("\($0)") } ?? "")
         guard let host = url?.origin.host else { return made }
         let seen = seen(host)
-        if let leg {
-            made.requestFields = redactor.fields((leg.sent ?? leg.head.fields).fields, &seen.sent)
-        }
         if let answer = leg?.answer {
             made.status = answer.status
             made.version = answer.version.rawValue
             made.responseFields = redactor.fields(answer.fields.fields, &seen.received)
         }
+        if let leg { made.requestFields = fields(of: leg, seen) }
         if let hop { take(hop, seen, &made) }
         return made
+    }
+
+    /// As they went out, or as they were given where nothing did.
+    private func fields(of leg: ExchangeFacts.Leg, _ seen: Seen) -> [CaptureRecord.Field] {
+        guard let sent = SentFields(leg) else {
+            return redactor.fields((leg.sent ?? leg.head.fields).fields, &seen.given)
+        }
+        return DraftReader.made(of: sent, &seen.sent) { sent in
+            sent.whole(redactor.fields(sent.passing, &seen.given))
+        }
     }
 
     private func seen(_ host: Host) -> Seen {
@@ -186,7 +195,12 @@ extension ExchangeFacts {
 extension CaptureRecord.Hop {
     /// What the client reports of the hop, but its URL and what comes again with each.
     fileprivate mutating func take(_ hop: ExchangeReport.Hop, _ redactor: Redactor) {
-        resolveMilliseconds = hop.resolution == nil ? nil : hop.resolveMilliseconds
+        let wasAsked = hop.resolution != nil || hop.resolutionFailure != nil
+        resolveMilliseconds = wasAsked ? hop.resolveMilliseconds : nil
+        mappedFrom = hop.mappedFrom.map { redactor.url("\($0)") }
+        for failure in [hop.systemFallback, hop.resolutionFailure] {
+            resolverFailures += failure.map { CaptureRecord.Attempt.all($0) } ?? []
+        }
         proxy = hop.proxy.map { redactor.url("\($0)") }
         isReusedConnection = hop.isReusedConnection
         isResumedSession = hop.isResumedSession
@@ -228,6 +242,19 @@ extension CaptureRecord.Resolution {
 }
 
 extension CaptureRecord.Attempt {
+    /// Everybody who was asked, and gave no address.
+    package static func all(_ failure: ResolutionFailure) -> [CaptureRecord.Attempt] {
+        switch failure {
+        case .failed(let failure): failure.attempts.map { CaptureRecord.Attempt($0) }
+        case .negative(let answer):
+            answer.attempts.map { CaptureRecord.Attempt($0) } + [
+                CaptureRecord.Attempt(
+                    at: answer.testimony.source.resolver, label: failure.label,
+                    message: failure.description)
+            ]
+        }
+    }
+
     /// A resolver that gave nothing usable.
     init(_ attempt: LookupAttempt) {
         switch attempt.reason {

@@ -34,9 +34,9 @@ final class ExchangeWatch: ExchangeObserver {
         inner.exchange(offers: redirect, answer: answer)
     }
 
-    func exchange(sends fields: HTTPFields, of head: RequestHead) {
-        draft.withLock { $0.exchange?.sends(fields, of: head) }
-        inner.exchange(sends: fields, of: head)
+    func exchange(sends fields: HTTPFields, in framing: SentFraming, of head: RequestHead) {
+        draft.withLock { $0.exchange?.sends(fields, in: framing, of: head) }
+        inner.exchange(sends: fields, in: framing, of: head)
     }
 
     func exchange(received head: ResponseHead, report: ExchangeReport) {

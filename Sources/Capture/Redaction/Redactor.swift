@@ -32,10 +32,14 @@ final class Redactor {
 
     private func redact(_ hop: inout CaptureRecord.Hop) {
         hop.url = url(hop.url)
+        hop.mappedFrom = hop.mappedFrom.map { url($0) }
         for place in hop.requestFields.indices { redact(&hop.requestFields[place]) }
         for place in hop.responseFields.indices { redact(&hop.responseFields[place]) }
         for place in hop.attempts.indices {
             hop.attempts[place].message = text(hop.attempts[place].message)
+        }
+        for place in hop.resolverFailures.indices {
+            hop.resolverFailures[place].message = text(hop.resolverFailures[place].message)
         }
         if let proxy = hop.proxy { hop.proxy = url(proxy) }
         if !hop.rules.isEmpty { hop.rules = hop.rules.map { text($0) } }

@@ -15,8 +15,6 @@ enum ForwardedFields {
         {
             try fields.set("Max-Forwards", String(left - 1))
         }
-        // Else the transport would ask for codings of its own, and undo them.
-        if !fields.contains("Accept-Encoding") { try fields.append("Accept-Encoding", "identity") }
         try fields.append("Via", "1.\(head.minorVersion) \(via)")
         return fields
     }

@@ -11,7 +11,7 @@ extension ClientConnection {
         requestNumber += 1
         asked = Asked()
         excluded = []
-        resolution = nil
+        (resolution, resolutionFailure) = (nil, nil)
         record = ForwardProxyRecord()
         record.startedAt = Capture.now
         desk.count { counts in
@@ -42,7 +42,9 @@ extension ClientConnection {
         }
         // The client's exchanges are recorded by the client.
         if record.kind != .exchange, let capture = desk.settings.capture {
-            CaptureRecord(record, resolution).map { capture.add($0) }
+            let seen = ForwardProxySight(
+                host: asked.host, resolution: resolution, failure: resolutionFailure)
+            CaptureRecord(record, seen).map { capture.add($0) }
         }
         desk.settings.observer?(.ended(record))
     }

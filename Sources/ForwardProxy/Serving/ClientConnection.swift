@@ -59,6 +59,8 @@ final class ClientConnection {
     var routingEnds = Monotonic.zero
     /// What the resolver said of the host at hand.
     var resolution: ResolvedHost?
+    /// Why the target of a tunnel has no address.
+    var resolutionFailure: ResolutionFailure?
     private var lingeringOctets = 0
     private var hasEndedWriting = false
     var isOver = false
@@ -192,7 +194,9 @@ final class ClientConnection {
         asked.isHead = head.method == "HEAD"
         asked.isOld = head.minorVersion == 0
         asked.keepsAlive = head.keepsAlive && !isStopping
-        asked.host = head.fields.first("Host")
+        // Of two nobody knows which one is meant.
+        let hosts = head.fields.all("Host")
+        asked.host = hosts.count == 1 ? hosts[0] : nil
         asked.wantsHTML = head.fields.all("Accept").contains { $0.contains("text/html") }
         record.method = head.method
         record.target = ClientConnection.shown(head.target, of: head.method)

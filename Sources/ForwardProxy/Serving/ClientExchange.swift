@@ -43,6 +43,7 @@ extension ClientConnection {
             body: pipe.map { .stream($0) } ?? .none)
         request.followsRedirects = false
         request.usesCookies = false
+        request.passesCodings = true
         request.expectsContinue = asked.expectsContinue
         request.proxies = ProxyPolicy.none
         request.origin = RequestOrigin("proxy")

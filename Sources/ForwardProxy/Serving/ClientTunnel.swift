@@ -67,6 +67,7 @@ extension ClientConnection {
                 note(resolution)
             }
             if case .local(let resolution, _) = failure { note(resolution) }
+            if case .notResolved(let why) = failure { resolutionFailure = why }
             record.kind = .refused
             refuse(refusal(failure, target), now)
         case .success(let route):

@@ -56,6 +56,49 @@ func withTheToolbox(staging: OriginMapping) throws -> URLSession {
     return toolbox
 }
 
+func picturesAndTestData(_ httpdns: HTTPDNS) throws -> URLSession {
+    let fakes: LiveRules = [
+        .replacingImages(with: "cat.png"),
+        RequestRule("user", try .path("/v1/user"), .stub(.json("{}"))),
+    ]
+    let mocked = httpdns.session(configuration: .default, rules: fakes)
+    return mocked
+}
+
+func toTheAddress(_ httpdns: HTTPDNS) -> URLSession {
+    let direct = httpdns.session(configuration: .default)
+    return direct
+}
+
+func packetCapture(_ httpdns: HTTPDNS) -> URLSession {
+    let packets = Capture(CaptureConfiguration(ringRecords: 500))
+    let watched = httpdns.session(configuration: .default, capture: packets)
+    packets.stop()
+    return watched
+}
+
+func trafficStatistics(
+    _ httpdns: HTTPDNS, _ injected: URLSessionConfiguration, _ packets: Capture
+) -> CaptureStatistics {
+    httpdns.install(into: injected, capture: packets)
+    var traffic = CaptureStatistics()
+    for record in packets.recent { traffic.add(record) }
+    print(traffic.byHost["api.example.com"]?.receivedOctets ?? 0)
+    return traffic
+}
+
+func networkListener(
+    _ rules: LiveRules, _ traffic: inout CaptureStatistics
+) throws -> URLSession {
+    var listening = HTTPDNSConfiguration()
+    listening.capture = Capture(CaptureConfiguration(path: "traffic.sqlite"))
+    listening.offlineCache = OfflineCacheSettings(directory: "/var/cache/app")
+    let heard = try HTTPDNS(listening).session(configuration: .default, rules: rules)
+    rules.switches.isOffline = true
+    try traffic.add(CaptureFile("traffic.sqlite"))
+    return heard
+}
+
 func withSettings() throws {
     var settings = HTTPDNSConfiguration()
     var service = try ResolverDescription("aliyun")

@@ -233,7 +233,9 @@ import Testing
             offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void
         ) { answer(.follow) }
 
-        func exchange(sends fields: HTTPFields, of head: RequestHead) {}
+        func exchange(
+            sends fields: HTTPFields, in framing: SentFraming, of head: RequestHead
+        ) {}
 
         func exchange(received head: ResponseHead, report: ExchangeReport) {}
 

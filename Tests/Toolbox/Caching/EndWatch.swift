@@ -24,7 +24,7 @@ final class EndWatch: ExchangeObserver {
         offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void
     ) { answer(.deliver) }
 
-    func exchange(sends fields: HTTPFields, of head: RequestHead) {}
+    func exchange(sends fields: HTTPFields, in framing: SentFraming, of head: RequestHead) {}
 
     func exchange(received head: ResponseHead, report: ExchangeReport) {}
 

@@ -109,7 +109,8 @@ import Testing
         (["capture", "stats", "FILE", "--body", "request"], "belongs to capture show"),
         (["capture", "har", "FILE", "--check"], "is a capture"),
         (["capture", "export", "FILE", "-o", "FILE"], "is the file that is read"),
-        (["capture", "show", "TEXT"], "is no capture"), (["capture", "show", "BROKEN"], "line 1"),
+        (["capture", "show", "TEXT"], "neither a capture nor a HAR file"),
+        (["capture", "show", "BROKEN"], "line 1"),
         (["fetch", "http://localhost:1/", "--capture", "TEXT"], "is no capture"),
     ])
     func `what cannot be done is told in a line`(arguments: [String], word: String) async throws {

@@ -123,7 +123,7 @@ enum Chromium {
 
     /// What the page has become once its scripts have run; no host name leads anywhere.
     static func dom(
-        of url: String, in directory: TemporaryDirectory, flags: [String] = []
+        of url: String, in directory: TemporaryDirectory, flags: [String] = [], dumps: Bool = true
     ) async throws -> String {
         let result = try await run(
             program ?? "chromium",
@@ -131,7 +131,7 @@ enum Chromium {
                 "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
                 "--host-resolver-rules=MAP * ^NOTFOUND",
                 "--user-data-dir=\(directory.path)/profile",
-            ] + flags + ["--dump-dom", url])
+            ] + flags + (dumps ? ["--dump-dom", url] : [url]))
         return result.outputText
     }
 }

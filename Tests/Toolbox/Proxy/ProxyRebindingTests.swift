@@ -61,7 +61,7 @@ import Testing
 }
 
 /// A resolver on this machine: loopback addresses in its answers pass the resolver's own rules.
-private struct OwnResolver: ResolverBackend {
+struct OwnResolver: ResolverBackend {
     let label = "own"
     let isAuthenticated = false
     let isLocal = true

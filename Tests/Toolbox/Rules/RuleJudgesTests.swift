@@ -110,6 +110,8 @@ struct RuleJudgesTests {
         "{\"then\": {\"map\": \"staging\"}}",
         "{\"then\": {\"stub\": {\"text\": \"a\", \"json\": 1}}}",
         "{\"then\": {\"stub\": {\"base64\": \"!\"}}}",
+        "{\"when\": {\"extension\": \".png\"}, \"then\": \"block\"}",
+        "{\"then\": {\"record\": \"a.har\"}}",
         "{\"then\": {\"stub\": {\"latency\": \"99999999s\"}}}",
         "{\"name\": \"a\", \"then\": \"block\"}, {\"name\": \"a\", \"then\": \"block\"}",
         "{\"then\": \"block\", \"then\": \"block\"}",
