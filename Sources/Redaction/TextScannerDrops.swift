@@ -22,6 +22,8 @@ extension TextScanner {
         case .bare:
             guard TextScanner.depthInText(raw) <= valueDepth else { return }
             let isOfString = isString || form.enclosing != nil
+            // Outside of strings an escape of JSON is no more than its octets.
+            if !isOfString, raw?.octets.first == 0x5C { return }
             // A backslash, or a slash, that is written with another one belongs to the value, and so
             // does an escape that is broken.
             let isEscape =

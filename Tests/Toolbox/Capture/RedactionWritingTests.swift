@@ -60,6 +60,7 @@ import Testing
         Case(
             json, #"{"m":"Cookie: a=SECRET\u000aHost: b","b":1}"#,
             #"{"m":"Cookie: REDACTED\u000aHost: b","b":1}"#),
+        Case("text/plain", #"password=ab\u0022SECRET b"#, "password=REDACTED b"),
         Case(
             "text/html", #"<script>var a = "Bearer\u0020SECRET";</script>"#,
             #"<script>var a = "Bearer\u0020REDACTED";</script>"#),
