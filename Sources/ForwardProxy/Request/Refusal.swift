@@ -60,7 +60,7 @@ struct Refusal: Error, Sendable, Hashable {
             case .tooManyFields:
                 .request("too_many_fields", "The request has too many fields.", status: 431)
             case .targetTooLong: .request("target_too_long", "The URL is too long.", status: 414)
-            case .badField: .request("bad_field", "A header field is not well-formed UTF-8 text.")
+            case .badField: .request("bad_field", "A header field is not well-formed.")
             case .badTarget: .request("bad_target", "The URL holds more than printable ASCII.")
             case .unknownVersion:
                 .request("unknown_version", "Only HTTP/1 is spoken here.", status: 505)
