@@ -46,7 +46,6 @@ CURLcode httpdns_curl_set_callbacks(
     }
     if (callbacks.log) {
         PAIR(CURLOPT_DEBUGFUNCTION, CURLOPT_DEBUGDATA, callbacks.log);
-        SET(CURLOPT_VERBOSE, 1L);
     }
 #undef PAIR
 #undef SET

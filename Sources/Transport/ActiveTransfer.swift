@@ -27,6 +27,7 @@ final class ActiveTransfer {
     /// Among those of ``stir``.
     fileprivate(set) var isNoted = false
     private let stir: Stir
+    private let goAways: GoAways
     private(set) var failure: TransportFailure?
     private(set) var timers: TransferTimers
     private(set) var upload: Upload
@@ -35,6 +36,7 @@ final class ActiveTransfer {
     /// A 401 that libcurl may answer itself.
     private var heldHead: ResponseHead?
     private var isCleared = false
+    let hearing: TransportRequest.Hearing
     /// The connection that the request was let out on.
     private var passage: Passage?
     /// libcurl makes another connection for a request that was let out already.
@@ -53,21 +55,31 @@ final class ActiveTransfer {
         let remote: Endpoint
         let wasKept: Bool
         let isResumed: Bool
+        /// What the peer says of the streams of that connection, where it matters.
+        let word: GoAways.Word?
     }
 
     init(
         _ control: Transfer, observer: any TransferObserver, easy: EasyHandle,
-        route: RouteRegistry.Lines, stir: Stir, now: Monotonic
+        route: RouteRegistry.Lines, shared: Shared, now: Monotonic
     ) {
         self.control = control
         self.observer = observer
         self.easy = easy
         self.route = route
-        self.stir = stir
+        stir = shared.stir
+        goAways = shared.goAways
         let request = control.request
+        hearing = request.hearing
         timers = TransferTimers(request.limits, now: now)
         upload = Upload(request.body)
         head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
+    }
+
+    /// What all transfers of an engine note things in.
+    struct Shared {
+        let stir = Stir()
+        let goAways = GoAways()
     }
 
     var request: TransportRequest { control.request }
@@ -144,8 +156,11 @@ final class ActiveTransfer {
     /// when its stream was refused, or when a kept connection gave no octet.
     private var loss: RequestLoss? {
         guard let passage, !head.hasBegun else { return nil }
-        if refusals.isRefused || (isMovingOn && !passage.wasKept) { return .unprocessed }
-        return passage.wasKept ? .stale : nil
+        let isUndone = passage.word?.leavesUndone(refusals.stream) ?? false
+        if refusals.isRefused || isUndone || (isMovingOn && !passage.wasKept) {
+            return .unprocessed
+        }
+        return passage.wasKept || refusals.hasGoAway ? .stale : nil
     }
 
     /// The body ended with a TLS connection whose end nobody can tell from one that was forced.
@@ -247,7 +262,7 @@ extension ActiveTransfer {
         if heldHead != nil {
             // The answer to a challenge: another request, and no repeat of the one before.
             heldHead = nil
-            passage = nil
+            leave()
             head = HeadReader(maximumOctets: request.limits.maximumHeadOctets)
         }
         guard !control.isCancelled else { return false }
@@ -260,6 +275,7 @@ extension ActiveTransfer {
         var facts = ConnectionFacts(remote: remote, isReused: isReused)
         guard mayGoOut() else { return false }
         var peer: VerifiedPeer?
+        var word: GoAways.Word?
         if request.origin.scheme == .https {
             guard let ssl = httpdns_curl_get_ssl(easy.raw), let verifier = request.verifier else {
                 record(.unexpected("the connection has no TLS session to ask for a proof"))
@@ -270,12 +286,16 @@ extension ActiveTransfer {
                 return false
             }
             farewell = verifier.farewell(ssl: ssl)
+            if hearing == .needed { word = farewell.map(goAways.join) }
+            // Another request of this connection finds it kept, and needs to hear of it no more.
+            if hearing != .none, !facts.isReused { easy.hear(true) }
             facts.isResumed = verifier.isResumed(ssl: ssl)
             facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
         }
         isCleared = true
+        leave()
         passage = Passage(
-            remote: remote, wasKept: facts.isReused, isResumed: facts.isResumed)
+            remote: remote, wasKept: facts.isReused, isResumed: facts.isResumed, word: word)
         isMovingOn = false
         refusals.restart()
         heard()
@@ -303,7 +323,18 @@ extension ActiveTransfer {
         return loss.map { .requestLost($0, text) } ?? .connectionLost(text, hadResponse: false)
     }
 
-    func read(log line: UnsafeRawBufferPointer) { refusals.read(Array(line)[...]) }
+    func read(log line: UnsafeRawBufferPointer) {
+        guard let last = refusals.read(line), let ssl = httpdns_curl_get_ssl(easy.raw),
+            let connection = request.verifier?.farewell(ssl: ssl)
+        else { return }
+        goAways.note(lastStream: last, on: connection)
+    }
+
+    /// Has no stream on a connection any more.
+    func leave() {
+        if let word = passage?.word { goAways.leave(word) }
+        passage = nil
+    }
 
     /// False ends the exchange.
     func received(headLine line: UnsafeRawBufferPointer) -> Bool {

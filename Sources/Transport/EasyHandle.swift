@@ -79,6 +79,13 @@ final class EasyHandle {
         httpdns_curl_easy_pause(raw, directions)
     }
 
+    /// Whether libcurl's log is read; at any moment of a transfer, inside its callbacks too.
+    func hear(_ isHeard: Bool) {
+        guard said.isHeard != isHeard else { return }
+        set(CURLOPT_VERBOSE, isHeard)
+        said.isHeard = isHeard
+    }
+
     func long(_ which: CURLINFO) -> Int64 { httpdns_curl_get_long(raw, which) }
     func offset(_ which: CURLINFO) -> Int64 { httpdns_curl_get_offset(raw, which) }
 

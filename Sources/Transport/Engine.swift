@@ -27,7 +27,9 @@ final class Engine {
     /// Empty but while it is read.
     private var mail: [Command] = []
     private var pool = EasyPool()
-    private let stir = Stir()
+    private let shared = ActiveTransfer.Shared()
+    /// Transfers under way that have to hear what peers say of their streams.
+    private var listeners = 0
     /// Turns since observers were told.
     private var rounds = 0
     /// No transfer is due before this moment; it may be too early, never too late.
@@ -103,8 +105,8 @@ final class Engine {
     /// Tells observers what came, and waits for more. While a long body comes in, what is there is
     /// read first, so that it is handed on in few large pieces.
     private func linger(until due: Monotonic, _ now: Monotonic, _ loop: LoopTurn.Loop) {
-        if stir.isBulk {
-            stir.isBulk = false
+        if shared.stir.isBulk {
+            shared.stir.isBulk = false
             multi.look()
             rounds += 1
             if multi.hasWork, rounds < Engine.mostRounds { return }
@@ -160,11 +162,12 @@ final class Engine {
         let now = clock.now()
         let transfer = ActiveTransfer(
             control, observer: observer, easy: easy, route: routes.take(key(control), now: now),
-            stir: stir, now: now)
+            shared: shared, now: now)
         transfers[control.id] = transfer
         nextDue = min(nextDue, transfer.due().at)
         easy.describe(control.request, over: transfer.route)
         easy.transfer = transfer
+        listen(transfer)
         if let refusal = easy.refusal {
             return end(transfer, .failure(.unavailable(refusal)))
         }
@@ -179,6 +182,19 @@ final class Engine {
             return end(transfer, .failure(.unexpected(text)))
         }
         newcomers.append(transfer)
+    }
+
+    /// What a peer says of a connection's streams is said to one of its transfers, whichever reads it:
+    /// all hear while it matters to one of them.
+    private func listen(_ transfer: ActiveTransfer) {
+        guard transfer.hearing != .none else { return }
+        if transfer.hearing == .needed {
+            listeners += 1
+            if listeners == 1 {
+                for other in transfers.values where other.hearing != .none { other.easy.hear(true) }
+            }
+        }
+        transfer.easy.hear(listeners > 0)
     }
 
     private func key(_ control: Transfer) -> RouteRegistry.Key {
@@ -225,7 +241,7 @@ final class Engine {
     /// Ends what has waited too long; the next moment at which something could be due, or nil when the
     /// thread is to end.
     private func expire(now: Monotonic) -> Monotonic? {
-        for transfer in stir.take() {
+        for transfer in shared.stir.take() {
             transfer.settleTimers(now: now)
             nextDue = min(nextDue, transfer.due().at)
         }
@@ -261,6 +277,7 @@ final class Engine {
         _ transfer: ActiveTransfer, _ result: Result<TransferFacts, TransportFailure>
     ) {
         guard transfers.removeValue(forKey: transfer.control.id) != nil else { return }
+        if transfer.hearing == .needed { listeners -= 1 }
         // Asked of the handle while libcurl still has it.
         let remote = result.isFailure ? transfer.remote : nil
         let isLost = result.isFailure || transfer.control.isCancelled
@@ -272,6 +289,7 @@ final class Engine {
         routes.release(
             transfer.route, untold: transfer.hasRun ? [] : transfer.route.removals,
             wereTold: transfer.hasRun)
+        transfer.leave()
         if let seen { transfer.observer.brokeOff(seen) }
         guard !transfer.control.isCancelled else {
             return transfer.observer.finished(.failure(.cancelled))

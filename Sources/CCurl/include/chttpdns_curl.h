@@ -38,7 +38,7 @@ typedef struct {
     curl_resolver_start_callback _Nonnull resolve;
     curl_prereq_callback _Nonnull before_request;
     curl_ssl_ctx_callback _Nullable tls_context;
-    /// libcurl's log; nothing is logged without it.
+    /// libcurl's log, while CURLOPT_VERBOSE is set.
     curl_debug_callback _Nullable log;
 } httpdns_curl_callbacks;
 
