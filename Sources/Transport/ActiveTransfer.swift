@@ -32,10 +32,17 @@ final class ActiveTransfer {
     private(set) var timers: TransferTimers
     private(set) var upload: Upload
     private(set) var isBodyPaused = false
-    private var head: HeadReader
+    private(set) var head: HeadReader
     /// A 401 that libcurl may answer itself.
-    private var heldHead: ResponseHead?
-    private var isCleared = false
+    private(set) var heldHead: ResponseHead?
+    private(set) var isCleared = false
+    /// Nothing is read before the body was asked for: what may be read then.
+    var withheld: Int64?
+    var attendance = Attendance()
+    /// Ended by us, with its response whole.
+    var isCut = false
+    let isLongUpload: Bool
+    let hasBody: Bool
     let hearing: TransportRequest.Hearing
     /// The connection that the request was let out on.
     private var passage: Passage?
@@ -43,11 +50,11 @@ final class ActiveTransfer {
     private var isMovingOn = false
     private var refusals = RefusalLog()
     private var farewell: (any PeerFarewell)?
-    private var bodyOctets: Int64 = 0
+    private(set) var bodyOctets: Int64 = 0
     /// The body is decoded on its way to the observer; nil when it is not coded.
-    private var decoding: BodyDecoding?
+    private(set) var decoding: BodyDecoding?
     /// 417: libcurl sends the request once more, without its `Expect`.
-    private var isExpectationRefused = false
+    private(set) var isExpectationRefused = false
     /// Made for a connection of its own, whose verifier may speak on any thread.
     private var verdict: Locked<TrustFailure?>?
 
@@ -70,6 +77,8 @@ final class ActiveTransfer {
         stir = shared.stir
         goAways = shared.goAways
         let request = control.request
+        isLongUpload = request.isLongUpload
+        hasBody = request.body.isThere
         hearing = request.hearing
         timers = TransferTimers(request.limits, now: now)
         upload = Upload(request.body)
@@ -90,7 +99,7 @@ final class ActiveTransfer {
     }
 
     /// Nothing of it is left over: all was sent, and nothing waits.
-    var isQuiet: Bool { upload.isComplete && !isBodyPaused && !upload.isPending }
+    var isQuiet: Bool { upload.isComplete && !isBodyPaused && !upload.isPending && !isCut }
 
     func resumeBody() {
         isBodyPaused = false
@@ -143,7 +152,8 @@ final class ActiveTransfer {
             code: code,
             text: easy.explanation(of: code).replacing(
                 route.name, with: (request.via?.proxy.host ?? request.origin.host).uriText),
-            scheme: request.origin.scheme, isCleared: isCleared, hasHead: head.isComplete,
+            isWordless: !easy.hasWords, scheme: request.origin.scheme, isCleared: isCleared,
+            hasHead: head.isComplete,
             mayBeCut: mayBeCut, loss: loss,
             proxyAnswer: request.via == nil ? 0 : easy.long(CURLINFO_HTTP_CONNECTCODE),
             refusal: verdict?.withLock { $0 }, host: request.origin.host)
@@ -289,6 +299,7 @@ extension ActiveTransfer {
             if hearing == .needed { word = farewell.map(goAways.join) }
             // Another request of this connection finds it kept, and needs to hear of it no more.
             if hearing != .none, !facts.isReused { easy.hear(true) }
+            if hasBody { sendsBeforeReading(over: ssl) }
             facts.isResumed = verifier.isResumed(ssl: ssl)
             facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
         }
@@ -432,6 +443,7 @@ extension ActiveTransfer {
 
     /// The octets put into `buffer`, or one of libcurl's signals.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        readsAgain()
         guard !control.isCancelled, isCleared else { return httpdns_curl_abort_read }
         switch upload.read(into: buffer) {
         case .filled(let count):
@@ -451,6 +463,11 @@ extension ActiveTransfer {
 
     func record(_ failure: TransportFailure) {
         if self.failure == nil { self.failure = failure }
+    }
+
+    /// What became of the rest of the request matters no more.
+    func forgetUpload() {
+        if case .bodySourceFailed = failure { failure = nil }
     }
 }
 

@@ -93,6 +93,9 @@ final class EasyHandle {
         httpdns_curl_get_text(raw, which).map { String(cString: $0) }
     }
 
+    /// libcurl found words for what went wrong.
+    var hasWords: Bool { errorText[0] != 0 }
+
     /// libcurl's own words about a failure, fit for a log: printable ASCII.
     func explanation(of code: CURLcode) -> String {
         let words = String(cString: errorText)

@@ -30,6 +30,7 @@ final class Engine {
     private let shared = ActiveTransfer.Shared()
     /// Transfers under way that have to hear what peers say of their streams.
     private var listeners = 0
+    private var longUploads = 0
     /// Turns since observers were told.
     private var rounds = 0
     /// No transfer is due before this moment; it may be too early, never too late.
@@ -77,7 +78,7 @@ final class Engine {
         while true {
             if readMail() { return endAll(.cancelled) }
             var hasLooked = false
-            let acted = multi.act(&hasLooked)
+            let acted = multi.act(&hasLooked, isRecordwise: longUploads > 0)
             guard acted == CURLM_OK else { return giveUp(acted) }
             if hasLooked { welcomed() }
             reap()
@@ -164,6 +165,7 @@ final class Engine {
             control, observer: observer, easy: easy, route: routes.take(key(control), now: now),
             shared: shared, now: now)
         transfers[control.id] = transfer
+        if transfer.isLongUpload { longUploads += 1 }
         nextDue = min(nextDue, transfer.due().at)
         easy.describe(control.request, over: transfer.route)
         easy.transfer = transfer
@@ -231,8 +233,10 @@ final class Engine {
         _ transfer: ActiveTransfer, _ code: CURLcode
     ) -> Result<TransferFacts, TransportFailure> {
         guard !transfer.isPlainSuccess(code) else { return .success(transfer.facts()) }
-        if code == CURLE_OK { transfer.finishDecoding() }
-        if let failure = transfer.failure ?? transfer.ending(code).failure {
+        let isWhole = transfer.isWhole(despite: code)
+        if isWhole { transfer.forgetUpload() }
+        if isWhole || code == CURLE_OK { transfer.finishDecoding() }
+        if let failure = transfer.failure ?? (isWhole ? nil : transfer.ending(code).failure) {
             return .failure(failure)
         }
         return .success(transfer.facts())
@@ -244,6 +248,7 @@ final class Engine {
         for transfer in shared.stir.take() {
             transfer.settleTimers(now: now)
             nextDue = min(nextDue, transfer.due().at)
+            if transfer.mayEndUntold { attend(transfer, now) }
         }
         if nextDue <= now { endOverdue(now: now) }
         guard transfers.isEmpty else {
@@ -260,6 +265,8 @@ final class Engine {
         nextDue = .distantFuture
         for transfer in Array(transfers.values) {
             transfer.settleTimers(now: now)
+            if transfer.attendance.due <= now, look(after: transfer, now) { continue }
+            nextDue = min(nextDue, transfer.attendance.due)
             let due = transfer.due()
             if due.at <= now {
                 end(transfer, .failure(.timedOut(phase: due.phase)))
@@ -267,6 +274,34 @@ final class Engine {
                 nextDue = min(nextDue, due.at)
             }
         }
+    }
+
+    /// A response to a request with a body, over HTTP/2, that libcurl has not ended in this turn.
+    private func attend(_ transfer: ActiveTransfer, _ now: Monotonic) {
+        guard transfers[transfer.control.id] === transfer else { return }
+        if transfer.isWhole, !transfer.isSent { return cut(transfer) }
+        if !transfer.attendance.isUnderWay { transfer.attendance.begin(now: now) }
+        nextDue = min(nextDue, transfer.attendance.due)
+    }
+
+    /// True when it has ended.
+    private func look(after transfer: ActiveTransfer, _ now: Monotonic) -> Bool {
+        transfer.attendance.goOn(now: now)
+        guard transfer.mayEndUntold, !transfer.isBodyPaused else { return false }
+        if transfer.isWhole, !transfer.isSent {
+            cut(transfer)
+            return true
+        }
+        let code = transfer.nudge()
+        if code != CURLE_OK { end(transfer, result(transfer, code)) }
+        return code != CURLE_OK
+    }
+
+    /// Ends an exchange whose response is whole; the rest of its request is for nobody.
+    private func cut(_ transfer: ActiveTransfer) {
+        transfer.isCut = true
+        transfer.finishDecoding()
+        end(transfer, transfer.failure.map { .failure($0) } ?? .success(transfer.facts()))
     }
 
     private func endAll(_ failure: TransportFailure) {
@@ -278,6 +313,7 @@ final class Engine {
     ) {
         guard transfers.removeValue(forKey: transfer.control.id) != nil else { return }
         if transfer.hearing == .needed { listeners -= 1 }
+        if transfer.isLongUpload { longUploads -= 1 }
         // Asked of the handle while libcurl still has it.
         let remote = result.isFailure ? transfer.remote : nil
         let isLost = result.isFailure || transfer.control.isCancelled

@@ -39,6 +39,11 @@ struct HeadReader {
     var hasBegun: Bool { octetCount > 0 }
     /// True when only the end of the connection ends the body. Source: RFC 9112 §6.3 rule 8.
     private(set) var endsWithConnection = false
+    /// The octets of the body, where the head says so.
+    private(set) var contentLength: Int64?
+    /// No response of that status has a body. Source: RFC 9110 §15.3.5, §15.4.5.
+    private(set) var isBodiless = false
+    var isOverHTTP2: Bool { isComplete && version == .http2 }
 
     mutating func read(line raw: UnsafeRawBufferPointer) throws(TransportFailure) -> Outcome {
         let (sum, overflow) = octetCount.addingReportingOverflow(raw.count)
@@ -78,7 +83,11 @@ struct HeadReader {
                 isChunked = isChunked || field.value.lowercased().contains("chunked")
             }
         }
-        if lengths > 0 { try HeadReader.checkLengths(fields, count: lengths) }
+        if lengths > 0 {
+            try HeadReader.checkLengths(fields, count: lengths)
+            contentLength = isChunked ? nil : HeadReader.length(fields)
+        }
+        isBodiless = status == 204 || status == 304
         endsWithConnection =
             version != .http2 && status != 204 && status != 304 && !isChunked
             && lengths == 0
@@ -107,6 +116,13 @@ struct HeadReader {
                 known = length
             }
         }
+    }
+
+    /// Of one that was checked: several are equal.
+    private static func length(_ fields: HTTPFields) -> Int64? {
+        guard let value = fields.first("Content-Length") else { return nil }
+        return Int64(
+            String(decoding: value.utf8.prefix { (0x30...0x39).contains($0) }, as: UTF8.self))
     }
 
     private static func isLength(_ text: String) -> Bool {
