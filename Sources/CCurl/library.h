@@ -36,6 +36,7 @@ typedef struct {
 #undef FIELD
     /// OpenSSL's, found through libcurl's own dependencies; NULL when absent.
     const char *(*SSL_get_version)(const void *);
+    void (*SSL_get0_alpn_selected)(const void *, const unsigned char **, unsigned int *);
 } httpdns_curl_library;
 
 /// Written once, before httpdns_curl_open has returned NULL; read only after that.

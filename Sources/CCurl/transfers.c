@@ -1,5 +1,7 @@
 #include "library.h"
 
+#include <string.h>
+
 #define curl httpdns_curl
 
 void *httpdns_curl_easy_init(void) { return curl.curl_easy_init(); }
@@ -46,7 +48,6 @@ CURLcode httpdns_curl_set_callbacks(
     }
     if (callbacks.log) {
         PAIR(CURLOPT_DEBUGFUNCTION, CURLOPT_DEBUGDATA, callbacks.log);
-        SET(CURLOPT_VERBOSE, 1L);
     }
 #undef PAIR
 #undef SET
@@ -73,6 +74,13 @@ void *httpdns_curl_get_ssl(void *easy) {
 }
 const char *httpdns_curl_tls_version(void *ssl) {
     return curl.SSL_get_version ? curl.SSL_get_version(ssl) : NULL;
+}
+bool httpdns_curl_is_http2(void *ssl) {
+    const unsigned char *name = NULL;
+    unsigned int length = 0;
+    if (!curl.SSL_get0_alpn_selected) return false;
+    curl.SSL_get0_alpn_selected(ssl, &name, &length);
+    return name && length == 2 && memcmp(name, "h2", 2) == 0;
 }
 
 struct curl_slist *httpdns_curl_list_append(struct curl_slist *list, const char *text) {

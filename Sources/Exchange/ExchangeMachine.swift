@@ -405,7 +405,8 @@ extension ExchangeMachine {
         if isTelling { headline = cause }
         noteAttempt(failure, at: remote, of: plan.addresses)
         if case .requestLost(let loss, _) = failure {
-            guard retryRules.repeats(after: loss, tally), retryRules.hasRoom(tally) else {
+            guard retryRules.repeats(after: loss, tally, alone: true), retryRules.hasRoom(tally)
+            else {
                 return end(cause, now: now)
             }
             tally.repeats += 1

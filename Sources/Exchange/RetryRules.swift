@@ -12,7 +12,9 @@ internal import HTTPDNSNames
 /// 4. 421: once more on a fresh connection, whatever the method: the server says that it is not the one
 ///    for this host on that connection. Source: RFC 9110 §15.5.20.
 /// 5. A body that was read and cannot be read again goes out once.
-/// 6. In all at most ``maximumTransfers`` a hop, of them ``maximumRepeats`` by rules 2 and 3.
+/// 6. In all at most ``maximumTransfers`` a hop, of them ``maximumRepeats`` by rules 2 and 3. The last
+///    of these is on a connection of its own: one that many share may be given up again and again
+///    before it is this request's turn.
 struct RetryRules: Sendable {
     /// What the transfers of one hop have come to.
     struct Tally: Sendable, Hashable {
@@ -29,8 +31,11 @@ struct RetryRules: Sendable {
     let canReplay: Bool
 
     /// Whether a request that was let out goes out once more after `loss`.
-    func repeats(after loss: RequestLoss, _ tally: Tally) -> Bool {
-        guard canReplay, tally.repeats < RetryRules.maximumRepeats else { return false }
+    ///
+    /// - Parameter isAlone: on a connection that no other request has used.
+    func repeats(after loss: RequestLoss, _ tally: Tally, alone isAlone: Bool = false) -> Bool {
+        let most = isAlone ? RetryRules.maximumRepeats : RetryRules.maximumRepeats - 1
+        guard canReplay, tally.repeats < most else { return false }
         return loss == .unprocessed || isIdempotent
     }
 

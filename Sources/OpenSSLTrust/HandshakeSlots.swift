@@ -209,13 +209,18 @@ private func limitReads(of connection: OpaquePointer) {
     BIO_set_callback_ex(source, allowRead)
 }
 
+/// What OpenSSL asks for when it begins a record. Source: RFC 8446 §5.1.
+private let recordHeaderOctets = 5
+
 /// Called by OpenSSL before and after each operation; what it returns is the operation's result.
 private func allowRead(
     _ source: OpaquePointer?, _ operation: Int32, _ octets: UnsafePointer<CChar>?, _ capacity: Int,
     _ command: Int32, _ argument: Int, _ result: Int32, _ count: UnsafeMutablePointer<Int>?
 ) -> Int {
     switch operation {
-    case BIO_CB_READ where ReadAllowance.isSpent:
+    case BIO_CB_READ
+    where ReadAllowance.isOverdrawn
+        || (ReadAllowance.isSpent && capacity == recordHeaderOctets):
         // As a socket says that nothing came yet: it is asked again when the loop comes round.
         BIO_set_flags(source, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
         return -1

@@ -27,25 +27,34 @@ final class ActiveTransfer {
     /// Among those of ``stir``.
     fileprivate(set) var isNoted = false
     private let stir: Stir
+    private let goAways: GoAways
     private(set) var failure: TransportFailure?
     private(set) var timers: TransferTimers
     private(set) var upload: Upload
     private(set) var isBodyPaused = false
-    private var head: HeadReader
+    private(set) var head: HeadReader
     /// A 401 that libcurl may answer itself.
-    private var heldHead: ResponseHead?
-    private var isCleared = false
+    private(set) var heldHead: ResponseHead?
+    private(set) var isCleared = false
+    /// Nothing is read before the body was asked for: what may be read then.
+    var withheld: Int64?
+    var attendance = Attendance()
+    /// Ended by us, with its response whole.
+    var isCut = false
+    let isLongUpload: Bool
+    let hasBody: Bool
+    let hearing: TransportRequest.Hearing
     /// The connection that the request was let out on.
     private var passage: Passage?
     /// libcurl makes another connection for a request that was let out already.
     private var isMovingOn = false
     private var refusals = RefusalLog()
     private var farewell: (any PeerFarewell)?
-    private var bodyOctets: Int64 = 0
+    private(set) var bodyOctets: Int64 = 0
     /// The body is decoded on its way to the observer; nil when it is not coded.
-    private var decoding: BodyDecoding?
+    private(set) var decoding: BodyDecoding?
     /// 417: libcurl sends the request once more, without its `Expect`.
-    private var isExpectationRefused = false
+    private(set) var isExpectationRefused = false
     /// Made for a connection of its own, whose verifier may speak on any thread.
     private var verdict: Locked<TrustFailure?>?
 
@@ -53,21 +62,33 @@ final class ActiveTransfer {
         let remote: Endpoint
         let wasKept: Bool
         let isResumed: Bool
+        /// What the peer says of the streams of that connection, where it matters.
+        let word: GoAways.Word?
     }
 
     init(
         _ control: Transfer, observer: any TransferObserver, easy: EasyHandle,
-        route: RouteRegistry.Lines, stir: Stir, now: Monotonic
+        route: RouteRegistry.Lines, shared: Shared, now: Monotonic
     ) {
         self.control = control
         self.observer = observer
         self.easy = easy
         self.route = route
-        self.stir = stir
+        stir = shared.stir
+        goAways = shared.goAways
         let request = control.request
+        isLongUpload = request.isLongUpload
+        hasBody = request.body.isThere
+        hearing = request.hearing
         timers = TransferTimers(request.limits, now: now)
         upload = Upload(request.body)
         head = HeadReader(request)
+    }
+
+    /// What all transfers of an engine note things in.
+    struct Shared {
+        let stir = Stir()
+        let goAways = GoAways()
     }
 
     var request: TransportRequest { control.request }
@@ -78,7 +99,7 @@ final class ActiveTransfer {
     }
 
     /// Nothing of it is left over: all was sent, and nothing waits.
-    var isQuiet: Bool { upload.isComplete && !isBodyPaused && !upload.isPending }
+    var isQuiet: Bool { upload.isComplete && !isBodyPaused && !upload.isPending && !isCut }
 
     func resumeBody() {
         isBodyPaused = false
@@ -132,8 +153,8 @@ final class ActiveTransfer {
             code: code,
             text: easy.explanation(of: code).replacing(
                 route.name, with: (request.via?.proxy.host ?? request.origin.host).uriText),
-            scheme: request.origin.scheme, isCleared: isCleared, hasHead: head.isComplete,
-            isAlone: isAlone,
+            isWordless: !easy.hasWords, scheme: request.origin.scheme, isCleared: isCleared,
+            hasHead: head.isComplete, isAlone: isAlone,
             mayBeCut: mayBeCut, loss: loss,
             asksProxy: request.asksProxy,
             proxyAnswer: request.via == nil ? 0 : easy.long(CURLINFO_HTTP_CONNECTCODE),
@@ -147,8 +168,11 @@ final class ActiveTransfer {
     /// when its stream was refused, or when a kept connection gave no octet.
     private var loss: RequestLoss? {
         guard let passage, !head.hasBegun else { return nil }
-        if refusals.isRefused || (isMovingOn && !passage.wasKept) { return .unprocessed }
-        return passage.wasKept ? .stale : nil
+        let isUndone = passage.word?.leavesUndone(refusals.stream) ?? false
+        if refusals.isRefused || isUndone || (isMovingOn && !passage.wasKept) {
+            return .unprocessed
+        }
+        return passage.wasKept || refusals.hasGoAway ? .stale : nil
     }
 
     /// The body ended with a TLS connection whose end nobody can tell from one that was forced.
@@ -250,7 +274,7 @@ extension ActiveTransfer {
         if heldHead != nil {
             // The answer to a challenge: another request, and no repeat of the one before.
             heldHead = nil
-            passage = nil
+            leave()
             head = HeadReader(request)
         }
         guard !control.isCancelled else { return false }
@@ -263,6 +287,7 @@ extension ActiveTransfer {
         var facts = ConnectionFacts(remote: remote, isReused: isReused)
         guard mayGoOut() else { return false }
         var peer: VerifiedPeer?
+        var word: GoAways.Word?
         if request.origin.scheme == .https {
             guard let ssl = httpdns_curl_get_ssl(easy.raw), let verifier = request.verifier else {
                 record(.unexpected("the connection has no TLS session to ask for a proof"))
@@ -273,12 +298,17 @@ extension ActiveTransfer {
                 return false
             }
             farewell = verifier.farewell(ssl: ssl)
+            if hearing == .needed { word = farewell.map(goAways.join) }
+            // Another request of this connection finds it kept, and needs to hear of it no more.
+            if hearing != .none, !facts.isReused { easy.hear(true) }
+            if hasBody { sendsBeforeReading(over: ssl) }
             facts.isResumed = verifier.isResumed(ssl: ssl)
             facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
         }
         isCleared = true
+        leave()
         passage = Passage(
-            remote: remote, wasKept: facts.isReused, isResumed: facts.isResumed)
+            remote: remote, wasKept: facts.isReused, isResumed: facts.isResumed, word: word)
         isMovingOn = false
         refusals.restart()
         heard()
@@ -306,7 +336,18 @@ extension ActiveTransfer {
         return loss.map { .requestLost($0, text) } ?? .connectionLost(text, hadResponse: false)
     }
 
-    func read(log line: UnsafeRawBufferPointer) { refusals.read(Array(line)[...]) }
+    func read(log line: UnsafeRawBufferPointer) {
+        guard let last = refusals.read(line), let ssl = httpdns_curl_get_ssl(easy.raw),
+            let connection = request.verifier?.farewell(ssl: ssl)
+        else { return }
+        goAways.note(lastStream: last, on: connection)
+    }
+
+    /// Has no stream on a connection any more.
+    func leave() {
+        if let word = passage?.word { goAways.leave(word) }
+        passage = nil
+    }
 
     /// False ends the exchange.
     func received(headLine line: UnsafeRawBufferPointer) -> Bool {
@@ -404,6 +445,7 @@ extension ActiveTransfer {
 
     /// The octets put into `buffer`, or one of libcurl's signals.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        readsAgain()
         guard !control.isCancelled, isCleared else { return httpdns_curl_abort_read }
         switch upload.read(into: buffer) {
         case .filled(let count):
@@ -423,6 +465,11 @@ extension ActiveTransfer {
 
     func record(_ failure: TransportFailure) {
         if self.failure == nil { self.failure = failure }
+    }
+
+    /// What became of the rest of the request matters no more.
+    func forgetUpload() {
+        if case .bodySourceFailed = failure { failure = nil }
     }
 }
 

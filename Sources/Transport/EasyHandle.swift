@@ -97,12 +97,22 @@ final class EasyHandle {
         httpdns_curl_easy_pause(raw, directions)
     }
 
+    /// Whether libcurl's log is read; at any moment of a transfer, inside its callbacks too.
+    func hear(_ isHeard: Bool) {
+        guard said.isHeard != isHeard else { return }
+        set(CURLOPT_VERBOSE, isHeard)
+        said.isHeard = isHeard
+    }
+
     func long(_ which: CURLINFO) -> Int64 { httpdns_curl_get_long(raw, which) }
     func offset(_ which: CURLINFO) -> Int64 { httpdns_curl_get_offset(raw, which) }
 
     func text(_ which: CURLINFO) -> String? {
         httpdns_curl_get_text(raw, which).map { String(cString: $0) }
     }
+
+    /// libcurl found words for what went wrong.
+    var hasWords: Bool { errorText[0] != 0 }
 
     /// libcurl's own words about a failure, fit for a log: printable ASCII.
     func explanation(of code: CURLcode) -> String {

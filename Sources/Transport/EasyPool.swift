@@ -36,6 +36,7 @@ struct SaidOfTransfer {
     var fields: HTTPFields?
     var isFresh: Bool?
     var connectMilliseconds: Int64?
+    var isHeard = false
 }
 
 /// Handles whose transfer went well, kept with what they were told for transfers of the same kind.

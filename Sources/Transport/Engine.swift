@@ -27,7 +27,10 @@ final class Engine {
     /// Empty but while it is read.
     private var mail: [Command] = []
     private var pool = EasyPool()
-    private let stir = Stir()
+    private let shared = ActiveTransfer.Shared()
+    /// Transfers under way that have to hear what peers say of their streams.
+    private var listeners = 0
+    private var longUploads = 0
     /// Turns since observers were told.
     private var rounds = 0
     /// No transfer is due before this moment; it may be too early, never too late.
@@ -75,7 +78,7 @@ final class Engine {
         while true {
             if readMail() { return endAll(.cancelled) }
             var hasLooked = false
-            let acted = multi.act(&hasLooked)
+            let acted = multi.act(&hasLooked, isRecordwise: longUploads > 0)
             guard acted == CURLM_OK else { return giveUp(acted) }
             if hasLooked { welcomed() }
             reap()
@@ -103,8 +106,8 @@ final class Engine {
     /// Tells observers what came, and waits for more. While a long body comes in, what is there is
     /// read first, so that it is handed on in few large pieces.
     private func linger(until due: Monotonic, _ now: Monotonic, _ loop: LoopTurn.Loop) {
-        if stir.isBulk {
-            stir.isBulk = false
+        if shared.stir.isBulk {
+            shared.stir.isBulk = false
             multi.look()
             rounds += 1
             if multi.hasWork, rounds < Engine.mostRounds { return }
@@ -160,11 +163,13 @@ final class Engine {
         let now = clock.now()
         let transfer = ActiveTransfer(
             control, observer: observer, easy: easy, route: routes.take(key(control), now: now),
-            stir: stir, now: now)
+            shared: shared, now: now)
         transfers[control.id] = transfer
+        if transfer.isLongUpload { longUploads += 1 }
         nextDue = min(nextDue, transfer.due().at)
         easy.describe(control.request, over: transfer.route)
         easy.transfer = transfer
+        listen(transfer)
         if let refusal = easy.refusal {
             return end(transfer, .failure(.unavailable(refusal)))
         }
@@ -179,6 +184,19 @@ final class Engine {
             return end(transfer, .failure(.unexpected(text)))
         }
         newcomers.append(transfer)
+    }
+
+    /// What a peer says of a connection's streams is said to one of its transfers, whichever reads it:
+    /// all hear while it matters to one of them.
+    private func listen(_ transfer: ActiveTransfer) {
+        guard transfer.hearing != .none else { return }
+        if transfer.hearing == .needed {
+            listeners += 1
+            if listeners == 1 {
+                for other in transfers.values where other.hearing != .none { other.easy.hear(true) }
+            }
+        }
+        transfer.easy.hear(listeners > 0)
     }
 
     private func key(_ control: Transfer) -> RouteRegistry.Key {
@@ -215,10 +233,11 @@ final class Engine {
         _ transfer: ActiveTransfer, _ code: CURLcode
     ) -> Result<TransferFacts, TransportFailure> {
         guard !transfer.isPlainSuccess(code) else { return .success(transfer.facts()) }
-        if code == CURLE_OK { transfer.finishDecoding() }
-        if let failure = transfer.failure
-            ?? transfer.ending(code, isAlone: transfers.count == 1).failure
-        {
+        let isWhole = transfer.isWhole(despite: code)
+        if isWhole { transfer.forgetUpload() }
+        if isWhole || code == CURLE_OK { transfer.finishDecoding() }
+        let ending = isWhole ? nil : transfer.ending(code, isAlone: transfers.count == 1).failure
+        if let failure = transfer.failure ?? ending {
             return .failure(failure)
         }
         return .success(transfer.facts())
@@ -227,9 +246,10 @@ final class Engine {
     /// Ends what has waited too long; the next moment at which something could be due, or nil when the
     /// thread is to end.
     private func expire(now: Monotonic) -> Monotonic? {
-        for transfer in stir.take() {
+        for transfer in shared.stir.take() {
             transfer.settleTimers(now: now)
             nextDue = min(nextDue, transfer.due().at)
+            if transfer.mayEndUntold { attend(transfer, now) }
         }
         if nextDue <= now { endOverdue(now: now) }
         guard transfers.isEmpty else {
@@ -246,6 +266,8 @@ final class Engine {
         nextDue = .distantFuture
         for transfer in Array(transfers.values) {
             transfer.settleTimers(now: now)
+            if transfer.attendance.due <= now, look(after: transfer, now) { continue }
+            nextDue = min(nextDue, transfer.attendance.due)
             let due = transfer.due()
             if due.at <= now {
                 end(transfer, .failure(.timedOut(phase: due.phase)))
@@ -253,6 +275,34 @@ final class Engine {
                 nextDue = min(nextDue, due.at)
             }
         }
+    }
+
+    /// A response to a request with a body, over HTTP/2, that libcurl has not ended in this turn.
+    private func attend(_ transfer: ActiveTransfer, _ now: Monotonic) {
+        guard transfers[transfer.control.id] === transfer else { return }
+        if transfer.isWhole, !transfer.isSent { return cut(transfer) }
+        if !transfer.attendance.isUnderWay { transfer.attendance.begin(now: now) }
+        nextDue = min(nextDue, transfer.attendance.due)
+    }
+
+    /// True when it has ended.
+    private func look(after transfer: ActiveTransfer, _ now: Monotonic) -> Bool {
+        transfer.attendance.goOn(now: now)
+        guard transfer.mayEndUntold, !transfer.isBodyPaused else { return false }
+        if transfer.isWhole, !transfer.isSent {
+            cut(transfer)
+            return true
+        }
+        let code = transfer.nudge()
+        if code != CURLE_OK { end(transfer, result(transfer, code)) }
+        return code != CURLE_OK
+    }
+
+    /// Ends an exchange whose response is whole; the rest of its request is for nobody.
+    private func cut(_ transfer: ActiveTransfer) {
+        transfer.isCut = true
+        transfer.finishDecoding()
+        end(transfer, transfer.failure.map { .failure($0) } ?? .success(transfer.facts()))
     }
 
     private func endAll(_ failure: TransportFailure) {
@@ -263,6 +313,8 @@ final class Engine {
         _ transfer: ActiveTransfer, _ result: Result<TransferFacts, TransportFailure>
     ) {
         guard transfers.removeValue(forKey: transfer.control.id) != nil else { return }
+        if transfer.hearing == .needed { listeners -= 1 }
+        if transfer.isLongUpload { longUploads -= 1 }
         // Asked of the handle while libcurl still has it.
         let remote = result.isFailure ? transfer.remote : nil
         let isLost = result.isFailure || transfer.control.isCancelled
@@ -274,6 +326,7 @@ final class Engine {
         routes.release(
             transfer.route, untold: transfer.hasRun ? [] : transfer.route.removals,
             wereTold: transfer.hasRun)
+        transfer.leave()
         if let seen { transfer.observer.brokeOff(seen) }
         guard !transfer.control.isCancelled else {
             return transfer.observer.finished(.failure(.cancelled))

@@ -8,6 +8,8 @@ struct Ending {
     let code: CURLcode
     /// libcurl's words, already fit for a log.
     let text: String
+    /// The text is only the name of the code.
+    let isWordless: Bool
     let scheme: Scheme
     /// The request was let out on a connection: on this one, or on a kept one that then died, after
     /// which libcurl tries again on a fresh one.
@@ -49,6 +51,10 @@ struct Ending {
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             return isCleared ? lost : .handshakeFailed(handshakeText)
         case CURLE_HTTP2 where isHugeHead, CURLE_RECV_ERROR where isHugeHead: return .headTooLarge
+        // The stream was ended without an error, and what came of the response is not handed on.
+        // Source: curl 7.88, http2.c, `cf_h2_recv`.
+        case CURLE_HTTP2_STREAM where isCleared && !hasHead && isWordless:
+            return lost(Ending.droppedAnswer)
         // The peer spoke, and broke HTTP/2: no network is at fault.
         case CURLE_HTTP2 where isCleared && !hasHead && loss == nil,
             CURLE_HTTP2_STREAM where isCleared && !hasHead && loss != .unprocessed:
@@ -88,6 +94,10 @@ struct Ending {
     /// Source: curl 7.88 and 8.5, transfer.c: "%s in chunked-encoding", "Failed reading the
     /// chunked-encoded stream"; the second with a code for faults of the caller.
     private var isBadChunking: Bool { text.contains("chunked-encod") }
+
+    private static let droppedAnswer =
+        "the peer ended the exchange before the request's body was out, and libcurl does not hand on "
+        + "what it answered"
 
     /// Before the request went out, a broken connection means the peer could not be reached.
     private var broken: TransportFailure {

@@ -50,6 +50,11 @@ struct HeadReader {
     var hasBegun: Bool { octetCount > 0 }
     /// True when only the end of the connection ends the body. Source: RFC 9112 §6.3 rule 8.
     private(set) var endsWithConnection = false
+    /// The octets of the body, where the head says so.
+    private(set) var contentLength: Int64?
+    /// No response of that status has a body. Source: RFC 9110 §15.3.5, §15.4.5.
+    private(set) var isBodiless = false
+    var isOverHTTP2: Bool { isComplete && version == .http2 }
 
     mutating func read(line raw: UnsafeRawBufferPointer) throws(TransportFailure) -> Outcome {
         let (sum, overflow) = octetCount.addingReportingOverflow(raw.count)
@@ -90,9 +95,13 @@ struct HeadReader {
                 codings += 1
             }
         }
-        if lengths > 0 { try HeadReader.checkLengths(fields, count: lengths) }
+        if lengths > 0 {
+            try HeadReader.checkLengths(fields, count: lengths)
+            contentLength = codings > 0 ? nil : HeadReader.statedLength(fields)
+        }
+        isBodiless = status == 204 || status == 304
         // Source: RFC 9112 §6.3 rule 1: what these are framed by is not looked at.
-        let isFramed = hasBody && status != 204 && status != 304
+        let isFramed = hasBody && !isBodiless
         if codings > 0 { try checkCodings(fields, isFramed: isFramed) }
         guard !isFramed || !hasFoldedFraming else {
             throw .malformedResponse("a field that frames the response's body is folded")
@@ -150,6 +159,13 @@ struct HeadReader {
                 known = length
             }
         }
+    }
+
+    /// Of one that was checked: several are equal.
+    private static func statedLength(_ fields: HTTPFields) -> Int64? {
+        guard let value = fields.first(HeadReader.length) else { return nil }
+        return Int64(
+            String(decoding: value.utf8.prefix { (0x30...0x39).contains($0) }, as: UTF8.self))
     }
 
     private static func isLength(_ text: String) -> Bool {

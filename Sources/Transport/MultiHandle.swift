@@ -47,19 +47,21 @@ struct MultiHandle: ~Copyable {
 
     /// Lets libcurl go on with what is ready, and with what is due.
     ///
-    /// - Parameter hasLooked: set when libcurl was called: whatever for, it then goes on with all
-    ///   that is due, too, and what was added is due at once. Source: curl 7.88, multi.c,
-    ///   `multi_socket`.
-    func act(_ hasLooked: inout Bool) -> CURLMcode {
+    /// - Parameters:
+    ///   - hasLooked: set when libcurl was called: whatever for, it then goes on with all
+    ///     that is due, too, and what was added is due at once. Source: curl 7.88, multi.c,
+    ///     `multi_socket`.
+    ///   - isRecordwise: read one record of TLS from each socket that is ready, and no more.
+    func act(_ hasLooked: inout Bool, isRecordwise: Bool) -> CURLMcode {
         for socket in waits.takeReady() {
             hasLooked = true
-            ReadAllowance.renew()
+            ReadAllowance.renew(isOneRecord: isRecordwise)
             let code = httpdns_curl_multi_act(raw, socket.socket, socket.asCurlSays)
             guard code == CURLM_OK else { return code }
         }
         guard waits.takeDue() else { return CURLM_OK }
         hasLooked = true
-        ReadAllowance.renew()
+        ReadAllowance.renew(isOneRecord: isRecordwise)
         return httpdns_curl_multi_act(raw, httpdns_curl_timeout, 0)
     }
 

@@ -7,11 +7,11 @@ internal import HTTPDNSNames
 /// ``EasyHandle``, whose ``ActiveTransfer`` the engine keeps alive while libcurl has the handle. None
 /// may block, add, remove or free a handle.
 enum TransferCallbacks {
-    static func all(withTLS isTLS: Bool, hearsRefusals: Bool) -> httpdns_curl_callbacks {
+    static func all(withTLS isTLS: Bool, mayHear: Bool) -> httpdns_curl_callbacks {
         httpdns_curl_callbacks(
             body: takeBody, header: takeHeadLine, read: fillUpload, seek: rewindUpload,
             open_socket: openSocket, resolve: refuseToResolve, before_request: clearRequest,
-            tls_context: isTLS ? armTLS : nil, log: hearsRefusals ? readLog : nil)
+            tls_context: isTLS ? armTLS : nil, log: mayHear ? readLog : nil)
     }
 }
 
@@ -110,7 +110,8 @@ private func clearRequest(
     return CURL_PREREQFUNC_OK
 }
 
-/// Called with each line of libcurl's log, and all octets that pass. That a stream was refused is told
+/// Called with each line of libcurl's log, and all octets that pass, while it is wanted
+/// (``EasyHandle/hear(_:)``). That a stream was refused is told
 /// nowhere else: a word that it no longer says costs a repeat, and never makes one; see ``RefusalLog``.
 private func readLog(
     _ easy: UnsafeMutableRawPointer?, _ kind: curl_infotype,

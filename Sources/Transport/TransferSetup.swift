@@ -13,10 +13,7 @@ extension EasyHandle {
         setConnection(request)
         limitAge(options.maximumAge)
         setMessage(request)
-        set(
-            TransferCallbacks.all(
-                withTLS: isTLS,
-                hearsRefusals: isTLS && request.version == .http2 && !request.method.isIdempotent))
+        set(TransferCallbacks.all(withTLS: isTLS, mayHear: request.mayHear))
     }
 
     /// What is this transfer's own. Of a handle that has served before only what differs is said.

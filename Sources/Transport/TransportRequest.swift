@@ -55,6 +55,22 @@ package struct TransportRequest: Sendable {
         return origin.scheme == .http && via.address == nil
     }
 
+    /// A peer may say over HTTP/2 which requests it did not process.
+    var mayHear: Bool { origin.scheme == .https && version == .http2 }
+
+    /// What that word is to a request.
+    enum Hearing {
+        case none
+        case possible
+        /// It decides whether the request goes out again.
+        case needed
+    }
+
+    var hearing: Hearing {
+        guard mayHear else { return .none }
+        return method.isIdempotent ? .possible : .needed
+    }
+
     package init(
         origin: Origin, route: Route, method: HTTPMethod, target: String,
         fields: HTTPFields = HTTPFields(), body: RequestBody = .none,

@@ -11,6 +11,11 @@ struct Upload {
     private var position = 0
     private var sourceOctets: Int64 = 0
 
+    /// What was asked for and given since the last rewind.
+    var handedOctets: Int64 {
+        if case .stream = body { sourceOctets } else { Int64(position) }
+    }
+
     init(_ body: RequestBody) {
         self.body = body
         if case .none = body { isComplete = true } else { isComplete = false }

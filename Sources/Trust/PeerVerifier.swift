@@ -79,8 +79,8 @@ package struct ResumptionScope: Sendable, Hashable {
     }
 }
 
-/// How one TLS connection ended.
-package protocol PeerFarewell: Sendable {
+/// How one TLS connection ended; the object stands for that connection and no other.
+package protocol PeerFarewell: AnyObject, Sendable {
     /// The peer has sent `close_notify`, so that nothing behind what came was cut off. Source: RFC 8446
     /// §6.1.
     var isSaid: Bool { get }

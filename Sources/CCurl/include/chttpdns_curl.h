@@ -38,7 +38,7 @@ typedef struct {
     curl_resolver_start_callback _Nonnull resolve;
     curl_prereq_callback _Nonnull before_request;
     curl_ssl_ctx_callback _Nullable tls_context;
-    /// libcurl's log; nothing is logged without it.
+    /// libcurl's log, while CURLOPT_VERBOSE is set.
     curl_debug_callback _Nullable log;
 } httpdns_curl_callbacks;
 
@@ -54,6 +54,8 @@ const char *_Nullable httpdns_curl_get_text(void *_Nonnull easy, CURLINFO which)
 void *_Nullable httpdns_curl_get_ssl(void *_Nonnull easy);
 /// `TLSv1.3`, as libcurl's own TLS library says it; NULL where it cannot be asked.
 const char *_Nullable httpdns_curl_tls_version(void *_Nonnull ssl);
+/// Whether HTTP/2 was agreed to; false where libcurl's TLS library cannot be asked.
+bool httpdns_curl_is_http2(void *_Nonnull ssl);
 
 /// The list with a copy of `text` behind it; NULL when memory is short (then the list is as it was).
 struct curl_slist *_Nullable httpdns_curl_list_append(

@@ -79,6 +79,23 @@ import Testing
         #expect(end.failure?.report.hops[0].attempts.count == 4)
     }
 
+    @Test func `the last of the repeats is on a connection of its own`() throws {
+        var trace = try Trace.connecting()
+        let shared = (0..<3).map { _ in
+            trace.machine.mayRepeat(after: .unprocessed, remote: nil)
+        }
+        #expect(shared == [true, true, false])
+        let alone = trace.machine.finished(
+            .failure(.requestLost(.unprocessed, "refused")), remote: nil, now: .at(2))
+        guard case .transfer(_, _, _, freshly: true, _)? = alone.first else {
+            Issue.record("\(alone)")
+            return
+        }
+        let end = trace.machine.finished(
+            .failure(.requestLost(.unprocessed, "refused")), remote: nil, now: .at(3))
+        #expect(end.failure?.label == "connection_lost")
+    }
+
     @Test func `an answer of very many liars does not make us dial them all`() throws {
         let many = (1...40).map { "192.0.2.\($0)" }
         var trace = try Trace.connecting(to: many)

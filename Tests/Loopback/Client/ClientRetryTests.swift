@@ -109,6 +109,45 @@ import Testing
         #expect(server.record.connections == 2)
     }
 
+    @Test func `a GET that a fresh connection leaves undone goes out again`() async throws {
+        let server = try wayward(.leavesUnprocessed, after: 0)
+        defer { server.stop() }
+        let answer = try await lab.client().get(try server.httpURL())
+        #expect(answer.text == "GET ")
+        #expect(answer.report.hops[0].attempts.map(\.label) == ["not_processed"])
+        #expect(server.record.requests.count == 2)
+        #expect(server.record.connections == 2)
+    }
+
+    @Test func `what one hears of a connection that is given up holds for all who share it`()
+        async throws
+    {
+        let nginx = try await NginxOrigin(
+            try lab.root.leaf(["shop.example.test"]), locations: "keepalive_requests 5;")
+        do {
+            let client = try lab.client()
+            let url = try HTTPURL("https://shop.example.test:\(nginx.endpoint.port)/")
+            let order = post(url)
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<16 {
+                    group.addTask {
+                        var done = 0
+                        for _ in 0..<10 where try await client.fetch(order).head.status == 200 {
+                            done += 1
+                        }
+                        return done
+                    }
+                }
+                let done = try await group.reduce(0, +)
+                #expect(done == 160)
+            }
+            let lines = try await nginx.log(160)
+            #expect(lines.count == 160)
+            #expect(lines.allSatisfy { $0.hasPrefix("HTTP/2.0 POST") })
+        } catch { Issue.record(error) }
+        try await nginx.stop()
+    }
+
     @Test(arguments: [LabResponse.Conduct.refusesStream, .leavesUnprocessed])
     func `a GET that a kept connection refuses goes out again on another`(
         conduct: LabResponse.Conduct
