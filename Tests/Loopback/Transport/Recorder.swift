@@ -50,9 +50,10 @@ final class Recorder: TransferObserver {
 
     var story: Story { state.withLock { $0.story } }
 
-    /// Waits until the story meets a condition; the suite's time limit is the only other way out.
-    func wait(until isMet: @escaping @Sendable (Story) -> Bool) async -> Story {
-        await withCheckedContinuation { continuation in
+    /// Waits until the story meets a condition, or is over: then it never will.
+    func wait(until isWanted: @escaping @Sendable (Story) -> Bool) async -> Story {
+        let isMet: @Sendable (Story) -> Bool = { isWanted($0) || !$0.results.isEmpty }
+        return await withCheckedContinuation { continuation in
             let now: Story? = state.withLock { state in
                 guard isMet(state.story) else {
                     state.waiting.append((isMet, continuation))
