@@ -77,6 +77,7 @@ public final class Capture: Sendable {
     }
 
     /// The last records that ended, oldest first; as many as ``CaptureConfiguration/ringRecords``.
+    /// Those that nobody asked for yet are read now, on the caller's thread: some microseconds each.
     public var recent: [CaptureRecord] { ring.records }
 
     /// Forgets what was recorded, in the file too.
