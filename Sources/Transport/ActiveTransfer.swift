@@ -27,15 +27,15 @@ final class ActiveTransfer {
     /// Among those of ``stir``.
     fileprivate(set) var isNoted = false
     private let stir: Stir
-    private let goAways: GoAways
+    let goAways: GoAways
     private(set) var failure: TransportFailure?
     private(set) var timers: TransferTimers
     private(set) var upload: Upload
     private(set) var isBodyPaused = false
-    private(set) var head: HeadReader
+    var head: HeadReader
     /// A 401 that libcurl may answer itself.
-    private(set) var heldHead: ResponseHead?
-    private(set) var isCleared = false
+    var heldHead: ResponseHead?
+    var isCleared = false
     /// Nothing is read before the body was asked for: what may be read then.
     var withheld: Int64?
     var attendance = Attendance()
@@ -45,20 +45,20 @@ final class ActiveTransfer {
     let hasBody: Bool
     let hearing: TransportRequest.Hearing
     /// The connection that the request was let out on.
-    private var passage: Passage?
+    var passage: Passage?
     /// libcurl makes another connection for a request that was let out already.
-    private var isMovingOn = false
-    private var refusals = RefusalLog()
-    private var farewell: (any PeerFarewell)?
+    var isMovingOn = false
+    var refusals = RefusalLog()
+    var farewell: (any PeerFarewell)?
     private(set) var bodyOctets: Int64 = 0
     /// The body is decoded on its way to the observer; nil when it is not coded.
     private(set) var decoding: BodyDecoding?
     /// 417: libcurl sends the request once more, without its `Expect`.
-    private(set) var isExpectationRefused = false
+    var isExpectationRefused = false
     /// Made for a connection of its own, whose verifier may speak on any thread.
-    private var verdict: Locked<TrustFailure?>?
+    var verdict: Locked<TrustFailure?>?
 
-    private struct Passage {
+    struct Passage {
         let remote: Endpoint
         let wasKept: Bool
         let isResumed: Bool
@@ -112,7 +112,7 @@ final class ActiveTransfer {
     }
 
     /// Something moved: the engine is to look at the timers when this turn of it ends.
-    private func heard() {
+    func heard() {
         timers.heard()
         stir.note(self)
     }
@@ -146,196 +146,10 @@ final class ActiveTransfer {
     func finishDecoding() {
         if let fault = decoding?.finish() { record(fault) }
     }
-
-    /// - Parameter isAlone: no other transfer can have caused it.
-    func ending(_ code: CURLcode, isAlone: Bool) -> Ending {
-        Ending(
-            code: code,
-            text: easy.explanation(of: code).replacing(
-                route.name, with: (request.via?.proxy.host ?? request.origin.host).uriText),
-            isWordless: !easy.hasWords, scheme: request.origin.scheme, isCleared: isCleared,
-            hasHead: head.isComplete, isAlone: isAlone,
-            mayBeCut: mayBeCut, loss: loss,
-            asksProxy: request.asksProxy,
-            proxyAnswer: request.via == nil ? 0 : easy.long(CURLINFO_HTTP_CONNECTCODE),
-            refusal: verdict?.withLock { $0 }, host: request.origin.host)
-    }
-
-    /// What became of a request that was let out and has no response; nil where nothing better is
-    /// known than that the connection broke.
-    ///
-    /// Source: curl 7.88 to 8.15, transfer.c, `Curl_retry_request`: a request goes out again by itself
-    /// when its stream was refused, or when a kept connection gave no octet.
-    private var loss: RequestLoss? {
-        guard let passage, !head.hasBegun else { return nil }
-        let isUndone = passage.word?.leavesUndone(refusals.stream) ?? false
-        if refusals.isRefused || isUndone || (isMovingOn && !passage.wasKept) {
-            return .unprocessed
-        }
-        return passage.wasKept || refusals.hasGoAway ? .stale : nil
-    }
-
-    /// The body ended with a TLS connection whose end nobody can tell from one that was forced.
-    private var mayBeCut: Bool {
-        request.origin.scheme == .https && request.method != .head && head.endsWithConnection
-            && farewell?.isSaid != true
-    }
-
-    /// The address of the connection used last; nil when there was none.
-    var remote: Endpoint? {
-        guard let text = easy.text(CURLINFO_PRIMARY_IP), let address = try? IPAddress(text),
-            let number = UInt16(exactly: easy.long(CURLINFO_PRIMARY_PORT)),
-            let port = Port(number)
-        else { return nil }
-        return planned(address.octets, port: port.number)
-    }
-
-    /// What was seen of a request that was let out; nil where nothing was sent.
-    var factsSoFar: TransferFacts? { passage == nil ? nil : facts() }
-
-    func facts() -> TransferFacts {
-        var facts = TransferFacts()
-        facts.remote = passage?.remote ?? remote
-        facts.isReused = isReused
-        facts.isResumed = passage?.isResumed ?? false
-        facts.connectedMilliseconds = milliseconds(CURLINFO_CONNECT_TIME_T)
-        facts.securedMilliseconds = milliseconds(CURLINFO_APPCONNECT_TIME_T)
-        // libcurl's time of it is set by the request, too.
-        facts.firstByteMilliseconds =
-            head.hasBegun ? milliseconds(CURLINFO_STARTTRANSFER_TIME_T) : nil
-        facts.totalMilliseconds = milliseconds(CURLINFO_TOTAL_TIME_T) ?? 0
-        facts.sentOctets = easy.offset(CURLINFO_SIZE_UPLOAD_T) + easy.long(CURLINFO_REQUEST_SIZE)
-        facts.receivedOctets =
-            easy.offset(CURLINFO_SIZE_DOWNLOAD_T) + easy.long(CURLINFO_HEADER_SIZE)
-        if isReused {
-            facts.connectedMilliseconds = nil
-            facts.securedMilliseconds = nil
-        }
-        return facts
-    }
-
-    private var isReused: Bool { easy.long(CURLINFO_NUM_CONNECTS) == 0 }
-
-    /// Source: libcurl counts in microseconds; 0 is a step that did not happen.
-    private func milliseconds(_ which: CURLINFO) -> Double? {
-        let microseconds = easy.offset(which)
-        return microseconds > 0 ? Double(microseconds) / 1_000 : nil
-    }
-
-    /// The endpoint of the route with this address; nil when we never meant to go there.
-    private func planned(_ text: UnsafePointer<CChar>, port: UInt16) -> Endpoint? {
-        guard port == request.route.port.number else { return nil }
-        let text = String(cString: text)
-        // Mostly the first, and written as we write it.
-        if text == route.firstAddress, let first = request.route.addresses.first {
-            return Endpoint(address: first, port: request.route.port)
-        }
-        return (try? IPAddress(text)).flatMap { planned($0.octets, port: port) }
-    }
-
-    /// The endpoint of the route with these octets; nil when we never meant to go there.
-    private func planned(_ octets: [UInt8], port: UInt16) -> Endpoint? {
-        guard port == request.route.port.number,
-            let address = request.route.addresses.first(where: { $0.octets == octets })
-        else { return nil }
-        return Endpoint(address: address, port: request.route.port)
-    }
 }
 
 // What libcurl's callbacks ask. All run on the engine's thread, inside a libcurl call.
 extension ActiveTransfer {
-    /// The second assert on where we connect: an address that is not of the route is refused here even
-    /// if libcurl came by it.
-    func permits(_ octets: [UInt8], port: UInt16) -> IPAddress? {
-        isMovingOn = passage != nil
-        return planned(octets, port: port)?.address
-    }
-
-    func arm(tlsContext: UnsafeMutableRawPointer) -> Bool {
-        heard()
-        guard let verifier = request.verifier else { return false }
-        let verdict = Locked<TrustFailure?>(nil)
-        self.verdict = verdict
-        let scope = ResumptionScope(port: request.origin.port, network: route.network)
-        let isArmed = verifier.arm(
-            sslContext: tlsContext, for: request.origin.host, resuming: scope
-        ) { result in
-            if case .failure(let refusal) = result { verdict.withLock { $0 = refusal } }
-        }
-        if !isArmed {
-            record(.unavailable("the verifier could not take over the certificate check"))
-        }
-        return isArmed
-    }
-
-    /// The last gate, before every request, on reused connections too: true lets the request out.
-    func clear(address: UnsafePointer<CChar>, port: Int32) -> Bool {
-        isCleared = false
-        if heldHead != nil {
-            // The answer to a challenge: another request, and no repeat of the one before.
-            heldHead = nil
-            leave()
-            head = HeadReader(request)
-        }
-        guard !control.isCancelled else { return false }
-        guard let number = UInt16(exactly: port), let remote = planned(address, port: number)
-        else {
-            let text = String(cString: address)
-            record(.unexpected("the connection leads to \(text), which is not of the route"))
-            return false
-        }
-        var facts = ConnectionFacts(remote: remote, isReused: isReused)
-        guard mayGoOut() else { return false }
-        var peer: VerifiedPeer?
-        var word: GoAways.Word?
-        if request.origin.scheme == .https {
-            guard let ssl = httpdns_curl_get_ssl(easy.raw), let verifier = request.verifier else {
-                record(.unexpected("the connection has no TLS session to ask for a proof"))
-                return false
-            }
-            do { peer = try verifier.proof(ssl: ssl, for: request.origin.host) } catch {
-                record(.untrusted(error))
-                return false
-            }
-            farewell = verifier.farewell(ssl: ssl)
-            if hearing == .needed { word = farewell.map(goAways.join) }
-            // Another request of this connection finds it kept, and needs to hear of it no more.
-            if hearing != .none, !facts.isReused { easy.hear(true) }
-            if hasBody { sendsBeforeReading(over: ssl) }
-            facts.isResumed = verifier.isResumed(ssl: ssl)
-            facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
-        }
-        isCleared = true
-        leave()
-        passage = Passage(
-            remote: remote, wasKept: facts.isReused, isResumed: facts.isResumed, word: word)
-        isMovingOn = false
-        refusals.restart()
-        heard()
-        observer.verified(peer, connection: facts)
-        return !control.isCancelled
-    }
-
-    /// libcurl brings a request a second time when it holds the first one for lost, whatever its method.
-    private func mayGoOut() -> Bool {
-        if isExpectationRefused {
-            isExpectationRefused = false
-            return true
-        }
-        guard let passage, !head.isComplete else { return true }
-        isMovingOn = true
-        guard let loss, observer.mayRepeat(after: loss, sentTo: passage.remote) else {
-            record(lost)
-            return false
-        }
-        return true
-    }
-
-    private var lost: TransportFailure {
-        let text = "the connection was given up before an octet of a response came"
-        return loss.map { .requestLost($0, text) } ?? .connectionLost(text, hadResponse: false)
-    }
-
     func read(log line: UnsafeRawBufferPointer) {
         guard let last = refusals.read(line), let ssl = httpdns_curl_get_ssl(easy.raw),
             let connection = request.verifier?.farewell(ssl: ssl)
