@@ -27,10 +27,20 @@ public struct Proxy: Sendable, Hashable {
         public let user: Secret
         public let password: Secret
 
-        public init(user: Secret, password: Secret) {
+        /// - Throws: ``ProxyFault/controlCharacter``: no control character may be in either. Source:
+        ///   RFC 7617 §2.
+        public init(user: Secret, password: Secret) throws(ProxyFault) {
+            for octet in [user, password].lazy.flatMap({ $0.revealed.utf8 })
+            where octet < 0x20 || octet == 0x7F {
+                throw .controlCharacter
+            }
             self.user = user
             self.password = password
         }
+
+        /// Whoever reads them as `Basic` credentials ends the name at its first colon. Source: RFC 7617
+        /// §2.
+        package var isForHTTP: Bool { !user.revealed.utf8.contains(0x3A) }
     }
 
     public let kind: Kind
@@ -74,15 +84,20 @@ public struct Proxy: Sendable, Hashable {
         // Two default ports that differ in the reading mean that none was written.
         let isWritten = url.origin.port == other.origin.port
         port = isWritten || kind == .http ? url.origin.port : Proxy.socksPort
-        credentials = url.userinfo.map(Proxy.credentials)
+        credentials = nil
+        if let userinfo = url.userinfo {
+            let given = try Proxy.credentials(userinfo)
+            guard kind != .http || given.isForHTTP else { throw .colonInUser }
+            credentials = given
+        }
     }
 
-    private static func credentials(_ userinfo: String) -> Credentials {
+    private static func credentials(_ userinfo: String) throws(ProxyFault) -> Credentials {
         let parts = userinfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let decode = { (text: Substring) in
             Secret(String(decoding: PercentEncoding.decoded(text.utf8), as: UTF8.self))
         }
-        return Credentials(
+        return try Credentials(
             user: decode(parts[0]), password: parts.count > 1 ? decode(parts[1]) : Secret(""))
     }
 
@@ -107,6 +122,10 @@ extension Proxy: CustomStringConvertible {
 public enum ProxyFault: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownScheme(String)
     case unreadable
+    /// The name or the password has one.
+    case controlCharacter
+    /// Of a proxy that speaks HTTP.
+    case colonInUser
 
     public var description: String {
         switch self {
@@ -115,6 +134,11 @@ public enum ProxyFault: Error, Sendable, Hashable, CustomStringConvertible {
                 + "socks5h (a proxy that itself speaks TLS is not supported)"
         case .unreadable:
             "the proxy is not of the form [http|socks5|socks5h://][user:password@]host[:port]"
+        case .controlCharacter:
+            "the name or the password for the proxy holds a control character, which no proxy can be "
+                + "sent"
+        case .colonInUser:
+            "the name for the proxy holds a colon, where an HTTP proxy takes it to end"
         }
     }
 }

@@ -51,6 +51,11 @@ enum RequestFields {
         guard request.target.utf8.first == 0x2F,
             request.target.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return "the target must begin with '/' and hold printable ASCII without spaces" }
+        if let proxy = request.via?.proxy, proxy.kind == .http,
+            proxy.credentials?.isForHTTP == false
+        {
+            return "\(ProxyFault.colonInUser)"
+        }
         switch (request.method, request.body) {
         case (.head, .bytes), (.head, .stream): return "a HEAD request cannot carry a body"
         case (_, .stream(let source)) where source.length == nil && request.version == .http10:

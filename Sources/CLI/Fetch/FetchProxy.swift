@@ -70,9 +70,11 @@ package enum FetchProxy {
         guard parts.count == 2 else {
             throw .usage("--proxy-secret-env: \(quoted(name)) does not hold USER:PASSWORD")
         }
-        let credentials = Proxy.Credentials(
-            user: Secret(String(parts[0])), password: Secret(String(parts[1])))
-        policy.http?.credentials = credentials
-        policy.https?.credentials = credentials
+        do throws(ProxyFault) {
+            let credentials = try Proxy.Credentials(
+                user: Secret(String(parts[0])), password: Secret(String(parts[1])))
+            policy.http?.credentials = credentials
+            policy.https?.credentials = credentials
+        } catch { throw .usage("--proxy-secret-env: \(error)") }
     }
 }

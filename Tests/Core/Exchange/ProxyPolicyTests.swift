@@ -51,6 +51,25 @@ import Testing
         #expect(throws: ProxyFault.self) { try Proxy(text) }
     }
 
+    @Test(arguments: ["u%0d%0aX-Evil%3a1:p", "u%00s:p", "u:p%7f", "u:%1f", "%0a:"])
+    func `no proxy can be sent a control character`(userinfo: String) {
+        for scheme in ["http", "socks5", "socks5h"] {
+            #expect(throws: ProxyFault.controlCharacter) {
+                try Proxy("\(scheme)://\(userinfo)@proxy.test:1")
+            }
+        }
+        #expect(throws: ProxyFault.controlCharacter) {
+            try environment(["http_proxy": "http://\(userinfo)@proxy.test:1"])
+        }
+    }
+
+    @Test func `a name with a colon is for SOCKS alone`() throws {
+        #expect(throws: ProxyFault.colonInUser) { try Proxy("http://a%3Ab:c@proxy.test:1") }
+        #expect(!"\(ProxyFault.colonInUser)".contains("a:b"))
+        let proxy = try Proxy("socks5://a%3Ab:c@proxy.test:1")
+        #expect(proxy.credentials?.user.revealed == "a:b")
+    }
+
     @Test func `there is no proxy unless somebody says so`() throws {
         #expect(try proxy(.none) == nil)
         #expect(try proxy(try environment([:])) == nil)

@@ -132,7 +132,7 @@ import Testing
         let origin = try lab.origin()
         defer { origin.stop() }
         let proxy = try ProxyScripts.connect()
-        let secret = Proxy.Credentials(user: Secret("me"), password: Secret("hunter2"))
+        let secret = try Proxy.Credentials(user: Secret("me"), password: Secret("hunter2"))
         let policy = through(proxy, .http, .name, secret)
         let answer = try await client(policy, table).get(try origin.httpURL())
         #expect(answer.text == "hello /")
