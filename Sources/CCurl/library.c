@@ -35,6 +35,7 @@ static bool bind_functions(void *library) {
 #undef BIND
     *(void **)&httpdns_curl.SSL_get_version = dlsym(library, "SSL_get_version");
     *(void **)&httpdns_curl.SSL_get0_alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
+    *(void **)&httpdns_curl.SSL_has_pending = dlsym(library, "SSL_has_pending");
     if (missing) fail(LIBRARY_NAME " is too old or not libcurl: it has no function", missing);
     return !missing;
 }

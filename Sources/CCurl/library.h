@@ -37,6 +37,7 @@ typedef struct {
     /// OpenSSL's, found through libcurl's own dependencies; NULL when absent.
     const char *(*SSL_get_version)(const void *);
     void (*SSL_get0_alpn_selected)(const void *, const unsigned char **, unsigned int *);
+    int (*SSL_has_pending)(const void *);
 } httpdns_curl_library;
 
 /// Written once, before httpdns_curl_open has returned NULL; read only after that.

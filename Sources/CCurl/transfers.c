@@ -82,6 +82,9 @@ bool httpdns_curl_is_http2(void *ssl) {
     curl.SSL_get0_alpn_selected(ssl, &name, &length);
     return name && length == 2 && memcmp(name, "h2", 2) == 0;
 }
+bool httpdns_curl_has_pending(void *ssl) {
+    return !curl.SSL_has_pending || curl.SSL_has_pending(ssl) != 0;
+}
 
 struct curl_slist *httpdns_curl_list_append(struct curl_slist *list, const char *text) {
     return curl.curl_slist_append(list, text);

@@ -12,7 +12,7 @@ internal import HTTPDNSTrust
 ///
 /// Rules:
 /// 1. Nothing is read from the body source and nothing is believed of a response before the gate
-///    (``clear(address:port:)``) has let the request out.
+///    (``clear(_:)``) has let the request out.
 /// 2. The first failure recorded is the one reported; libcurl's code is only asked without one.
 /// 3. A cancelled exchange tells its observer nothing but the end.
 /// 4. With Digest, a 401 is held until libcurl either answers it, by a second request, or goes on to
@@ -28,9 +28,10 @@ final class ActiveTransfer {
     fileprivate(set) var isNoted = false
     private let stir: Stir
     let goAways: GoAways
+    let sockets: KeptSockets
     private(set) var failure: TransportFailure?
     private(set) var timers: TransferTimers
-    private(set) var upload: Upload
+    var upload: Upload
     private(set) var isBodyPaused = false
     var head: HeadReader
     /// A 401 that libcurl may answer itself.
@@ -46,6 +47,13 @@ final class ActiveTransfer {
     let hearing: TransportRequest.Hearing
     /// The connection that the request was let out on.
     var passage: Passage?
+    /// Of connections that libcurl makes for this transfer, since the gate was passed last.
+    var openedSockets: [Int32] = []
+    /// The connection made last has come to its TLS handshake.
+    var isSecuring = false
+    /// The gate was closed, since the connection is not fit for a request.
+    var isUnfit = false
+    var freshStarts = 0
     /// libcurl makes another connection for a request that was let out already.
     var isMovingOn = false
     var refusals = RefusalLog()
@@ -76,6 +84,7 @@ final class ActiveTransfer {
         self.route = route
         stir = shared.stir
         goAways = shared.goAways
+        sockets = shared.sockets
         let request = control.request
         isLongUpload = request.isLongUpload
         hasBody = request.body.isThere
@@ -89,6 +98,7 @@ final class ActiveTransfer {
     struct Shared {
         let stir = Stir()
         let goAways = GoAways()
+        let sockets = KeptSockets()
     }
 
     var request: TransportRequest { control.request }
@@ -151,6 +161,7 @@ final class ActiveTransfer {
 // What libcurl's callbacks ask. All run on the engine's thread, inside a libcurl call.
 extension ActiveTransfer {
     func read(log line: UnsafeRawBufferPointer) {
+        if ExcessLog.tells(line), !head.isCarriedByHTTP2 { return easy.giveUpConnection() }
         guard let last = refusals.read(line), let ssl = httpdns_curl_get_ssl(easy.raw),
             let connection = request.verifier?.farewell(ssl: ssl)
         else { return }
@@ -170,6 +181,7 @@ extension ActiveTransfer {
         do {
             guard case .final(let status, let version, let fields) = try head.read(line: line)
             else { return true }
+            attendToEnd()
             // Source: RFC 9110 §10.1.1, §15.5.18.
             if status == 417, request.expectsContinue, !upload.hasBegun, version != .http2 {
                 isExpectationRefused = true
@@ -185,6 +197,16 @@ extension ActiveTransfer {
         } catch {
             record(error)
             return false
+        }
+    }
+
+    /// libcurl keeps a connection behind whose response more has come, and says it in its log alone.
+    private func attendToEnd() {
+        guard !head.isOverHTTP2 else { return }
+        if head.isInDoubt {
+            easy.giveUpConnection()
+        } else if head.endsUnheard {
+            easy.hear(true)
         }
     }
 
@@ -213,6 +235,7 @@ extension ActiveTransfer {
         }
         releaseHead()
         guard !body.isEmpty else { return .taken }
+        if head.isEmptyByRule, !head.isOverHTTP2 { easy.giveUpConnection() }
         guard let decoding else { return deliver(body) == .end ? .end : .taken }
         do throws(CodingFault) { return try decoding.take(body, deliver: deliver) } catch {
             record(BodyDecoding.failure(error))

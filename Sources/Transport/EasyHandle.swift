@@ -104,6 +104,20 @@ final class EasyHandle {
         said.isHeard = isHeard
     }
 
+    /// The transfer is to begin again, on a connection of its own.
+    func demandFreshConnection() {
+        set(CURLOPT_FRESH_CONNECT, true)
+        said.isFresh = true
+    }
+
+    /// Nobody gets the connection after this transfer; inside its callbacks. Never over HTTP/2, where
+    /// others have their streams on it.
+    func giveUpConnection() {
+        guard !said.isGivenUp else { return }
+        set(CURLOPT_FORBID_REUSE, true)
+        said.isGivenUp = true
+    }
+
     func long(_ which: CURLINFO) -> Int64 { httpdns_curl_get_long(raw, which) }
     func offset(_ which: CURLINFO) -> Int64 { httpdns_curl_get_offset(raw, which) }
 

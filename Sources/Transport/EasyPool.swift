@@ -35,6 +35,8 @@ struct SaidOfTransfer {
     var hasAddresses = false
     var fields: HTTPFields?
     var isFresh: Bool?
+    /// Its connection is not kept.
+    var isGivenUp = false
     var connectMilliseconds: Int64?
     var isHeard = false
 }

@@ -189,7 +189,7 @@ final class Engine {
     /// What a peer says of a connection's streams is said to one of its transfers, whichever reads it:
     /// all hear while it matters to one of them.
     private func listen(_ transfer: ActiveTransfer) {
-        guard transfer.hearing != .none else { return }
+        guard transfer.hearing != .none else { return transfer.easy.hear(false) }
         if transfer.hearing == .needed {
             listeners += 1
             if listeners == 1 {
@@ -225,8 +225,24 @@ final class Engine {
         while let context = httpdns_curl_multi_next_done(multi.raw, &code) {
             let easy = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
             guard let transfer = easy.transfer else { continue }
+            if transfer.isUnfit, beginAnew(transfer) { continue }
             end(transfer, result(transfer, code))
         }
+    }
+
+    /// On a connection of its own, since the one that it was given was not fit; false when it has to
+    /// end.
+    private func beginAnew(_ transfer: ActiveTransfer) -> Bool {
+        guard transfer.mayBeginAnew() else { return false }
+        httpdns_curl_multi_remove(multi.raw, transfer.easy.raw)
+        transfer.easy.demandFreshConnection()
+        guard transfer.easy.refusal == nil,
+            httpdns_curl_multi_add(multi.raw, transfer.easy.raw) == CURLM_OK
+        else {
+            transfer.record(.unexpected("libcurl does not begin a transfer again"))
+            return false
+        }
+        return true
     }
 
     private func result(

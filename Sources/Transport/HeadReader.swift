@@ -54,6 +54,16 @@ struct HeadReader {
     private(set) var contentLength: Int64?
     /// No response of that status has a body. Source: RFC 9110 §15.3.5, §15.4.5.
     private(set) var isBodiless = false
+    /// The protocol of the connection, whatever the lines say.
+    var isCarriedByHTTP2 = false
+    /// The peer breaks the rules by which it says where a response ends: what comes behind this one may
+    /// be of it. Source: RFC 9112 §6.1, §6.3.
+    private(set) var isInDoubt = false
+    /// Where the response ends libcurl stops reading, and says nothing of what it has read behind that
+    /// but in its log: no body, or chunks.
+    private(set) var endsUnheard = false
+    /// A body is framed as others are, and must not be there. Source: RFC 9110 §15.3.6.
+    var isEmptyByRule: Bool { isComplete && status == 205 }
     var isOverHTTP2: Bool { isComplete && version == .http2 }
 
     mutating func read(line raw: UnsafeRawBufferPointer) throws(TransportFailure) -> Outcome {
@@ -107,6 +117,11 @@ struct HeadReader {
             throw .malformedResponse("a field that frames the response's body is folded")
         }
         endsWithConnection = version != .http2 && isFramed && codings == 0 && lengths == 0
+        endsUnheard = !isFramed || codings > 0 || contentLength == 0
+        // Source: RFC 9112 §6.1 (1.0 with a coding; a coding of 204), §6.3 rule 3; RFC 9110 §8.6.
+        isInDoubt =
+            codings > 0 && (lengths > 0 || version == .http10 || status == 204)
+            || status == 204 && lengths > 0 && contentLength != 0
         part = .body
         return .final(status: status, version: version, fields: fields)
     }
@@ -180,6 +195,9 @@ struct HeadReader {
         guard let space = line.firstIndex(of: 0x20),
             let version = HeadReader.version(line[..<space])
         else { throw .malformedResponse("the response does not begin with an HTTP status line") }
+        guard (version == .http2) == isCarriedByHTTP2 else {
+            throw .malformedResponse("the status line is of another HTTP than the connection")
+        }
         let digits = line[(space + 1)...].prefix { $0 != 0x20 }
         guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }),
             case let status = digits.reduce(0, { $0 * 10 + Int($1 - 0x30) }), status >= 100

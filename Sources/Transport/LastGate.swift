@@ -10,11 +10,18 @@ extension ActiveTransfer {
     /// if libcurl came by it.
     func permits(_ octets: [UInt8], port: UInt16) -> IPAddress? {
         isMovingOn = passage != nil
+        isSecuring = false
         return planned(octets, port: port)?.address
+    }
+
+    /// A connection to that address is being made.
+    func opened(_ socket: Int32) {
+        if socket >= 0 { openedSockets.append(socket) }
     }
 
     func arm(tlsContext: UnsafeMutableRawPointer) -> Bool {
         heard()
+        isSecuring = true
         guard let verifier = request.verifier else { return false }
         let verdict = Locked<TrustFailure?>(nil)
         self.verdict = verdict
@@ -31,7 +38,7 @@ extension ActiveTransfer {
     }
 
     /// The last gate, before every request, on reused connections too: true lets the request out.
-    func clear(address: UnsafePointer<CChar>, port: Int32) -> Bool {
+    func clear(_ ends: ConnectionEnds) -> Bool {
         isCleared = false
         if heldHead != nil {
             // The answer to a challenge: another request, and no repeat of the one before.
@@ -40,34 +47,26 @@ extension ActiveTransfer {
             head = HeadReader(request)
         }
         guard !control.isCancelled else { return false }
-        guard let number = UInt16(exactly: port), let remote = planned(address, port: number)
-        else {
-            let text = String(cString: address)
-            record(.unexpected("the connection leads to \(text), which is not of the route"))
+        guard let remote = planned(ends.remote, port: ends.raw.remote_port) else {
+            record(.unexpected("the connection leads to \(ends.remote), which is not of the route"))
             return false
         }
+        let ssl = request.origin.scheme == .https ? httpdns_curl_get_ssl(easy.raw) : nil
+        let isHTTP2 = ssl.map { httpdns_curl_is_http2($0) } ?? false
+        head.isCarriedByHTTP2 = isHTTP2
+        let opened = openedSockets
+        openedSockets = []
+        guard isHTTP2 || isFit(ends, opened, ssl), mayGoOut() else { return false }
         var facts = ConnectionFacts(remote: remote, isReused: isReused)
-        guard mayGoOut() else { return false }
         var peer: VerifiedPeer?
-        var word: GoAways.Word?
         if request.origin.scheme == .https {
-            guard let ssl = httpdns_curl_get_ssl(easy.raw), let verifier = request.verifier else {
-                record(.unexpected("the connection has no TLS session to ask for a proof"))
+            do throws(TransportFailure) { peer = try proof(over: ssl, &facts) } catch {
+                record(error)
                 return false
             }
-            do { peer = try verifier.proof(ssl: ssl, for: request.origin.host) } catch {
-                record(.untrusted(error))
-                return false
-            }
-            farewell = verifier.farewell(ssl: ssl)
-            if hearing == .needed { word = farewell.map(goAways.join) }
-            // Another request of this connection finds it kept, and needs to hear of it no more.
-            if hearing != .none, !facts.isReused { easy.hear(true) }
-            if hasBody { sendsBeforeReading(over: ssl) }
-            facts.isResumed = verifier.isResumed(ssl: ssl)
-            facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
         }
         isCleared = true
+        let word = hearing == .needed ? farewell.map(goAways.join) : nil
         leave()
         passage = Passage(
             remote: remote, wasKept: facts.isReused, isResumed: facts.isResumed, word: word)
@@ -77,6 +76,76 @@ extension ActiveTransfer {
         observer.verified(peer, connection: facts)
         return !control.isCancelled
     }
+
+    private func proof(
+        over ssl: UnsafeMutableRawPointer?, _ facts: inout ConnectionFacts
+    ) throws(TransportFailure) -> VerifiedPeer {
+        guard let ssl, let verifier = request.verifier else {
+            throw .unexpected("the connection has no TLS session to ask for a proof")
+        }
+        let peer: VerifiedPeer
+        do throws(TrustFailure) {
+            peer = try verifier.proof(ssl: ssl, for: request.origin.host)
+        } catch { throw .untrusted(error) }
+        farewell = verifier.farewell(ssl: ssl)
+        // Another request of this connection finds it kept, and needs to hear of it no more.
+        if hearing != .none, !facts.isReused { easy.hear(true) }
+        if hasBody { sendsBeforeReading(over: ssl) }
+        facts.isResumed = verifier.isResumed(ssl: ssl)
+        facts.tlsVersion = httpdns_curl_tls_version(ssl).map { String(cString: $0) }
+        return peer
+    }
+
+    /// Whether the connection is fresh, or open and silent since the answer before: what came meanwhile
+    /// would pass for the answer to this request. Source: RFC 9112 §9.2, §9.5, §11.1. The attack:
+    /// response splitting; the fault: a 408 for a connection that is given up, a body behind an answer
+    /// that has none.
+    ///
+    /// Whatever waits, be it a TLS message that says nothing to the request: a fresh connection is
+    /// right, and to tell them apart would take reading them. Called for HTTP/1.1 alone.
+    ///
+    /// - Parameter opened: the sockets that were opened for it; none: it was kept.
+    private func isFit(
+        _ ends: ConnectionEnds, _ opened: [Int32], _ ssl: UnsafeMutableRawPointer?
+    ) -> Bool {
+        guard opened.isEmpty else {
+            let socket = opened.last { socket in
+                withUnsafePointer(to: ends.raw) { httpdns_curl_socket_has(socket, $0) }
+            }
+            sockets.note(socket, of: ends)
+            return true
+        }
+        if let socket = sockets.socket(of: ends), httpdns_curl_socket_is_silent(socket),
+            ssl.map({ !httpdns_curl_has_pending($0) }) ?? true
+        {
+            return true
+        }
+        isUnfit = true
+        return false
+    }
+
+    /// After its connection was found unfit: true when the request may begin again on a fresh one, as if
+    /// it had not begun. Nothing of it was sent there, and nobody was told.
+    func mayBeginAnew() -> Bool {
+        guard isUnfit, !control.isCancelled, failure == nil else { return false }
+        isUnfit = false
+        freshStarts += 1
+        guard freshStarts <= ActiveTransfer.mostFreshStarts else {
+            record(
+                .malformedResponse(
+                    "the peer sends before each request what would pass for its answer"))
+            return false
+        }
+        guard upload.beginAnew() else {
+            record(loss == nil ? .bodySourceFailed("it could not be sent again") : lost)
+            return false
+        }
+        return true
+    }
+
+    /// Because: a challenge and its answer are two requests, each of which may find its connection
+    /// unfit.
+    private static let mostFreshStarts = 2
 
     /// libcurl brings a request a second time when it holds the first one for lost, whatever its method.
     private func mayGoOut() -> Bool {
@@ -99,9 +168,8 @@ extension ActiveTransfer {
     }
 
     /// The endpoint of the route with this address; nil when we never meant to go there.
-    private func planned(_ text: UnsafePointer<CChar>, port: UInt16) -> Endpoint? {
+    private func planned(_ text: String, port: UInt16) -> Endpoint? {
         guard port == request.route.port.number else { return nil }
-        let text = String(cString: text)
         // Mostly the first, and written as we write it.
         if text == route.firstAddress, let first = request.route.addresses.first {
             return Endpoint(address: first, port: request.route.port)

@@ -7,11 +7,11 @@ internal import HTTPDNSNames
 /// ``EasyHandle``, whose ``ActiveTransfer`` the engine keeps alive while libcurl has the handle. None
 /// may block, add, remove or free a handle.
 enum TransferCallbacks {
-    static func all(withTLS isTLS: Bool, mayHear: Bool) -> httpdns_curl_callbacks {
+    static func all(withTLS isTLS: Bool) -> httpdns_curl_callbacks {
         httpdns_curl_callbacks(
             body: takeBody, header: takeHeadLine, read: fillUpload, seek: rewindUpload,
             open_socket: openSocket, resolve: refuseToResolve, before_request: clearRequest,
-            tls_context: isTLS ? armTLS : nil, log: mayHear ? readLog : nil)
+            tls_context: isTLS ? armTLS : nil, log: readLog)
     }
 }
 
@@ -78,7 +78,9 @@ private func openSocket(
     guard let planned = transfer.permits(octets, port: facts.port) else {
         return httpdns_curl_no_socket
     }
-    return httpdns_curl_open_socket(address, planned.zone)
+    let socket = httpdns_curl_open_socket(address, planned.zone)
+    transfer.opened(socket)
+    return socket
 }
 
 /// Called when libcurl would resolve a name: never wanted, since addresses come with the route.
@@ -104,15 +106,18 @@ private func clearRequest(
     _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?,
     _ local: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
-    guard let remote, let transfer = transfer(context),
-        transfer.clear(address: remote, port: remotePort)
-    else { return CURL_PREREQFUNC_ABORT }
+    guard let remote, let local, let transfer = transfer(context) else {
+        return CURL_PREREQFUNC_ABORT
+    }
+    let ends = httpdns_curl_ends_of(remote, remotePort, local, localPort)
+    guard transfer.clear(ConnectionEnds(ends)) else { return CURL_PREREQFUNC_ABORT }
     return CURL_PREREQFUNC_OK
 }
 
 /// Called with each line of libcurl's log, and all octets that pass, while it is wanted
 /// (``EasyHandle/hear(_:)``). That a stream was refused is told
 /// nowhere else: a word that it no longer says costs a repeat, and never makes one; see ``RefusalLog``.
+/// Nor is what came behind a response; see ``ExcessLog``.
 private func readLog(
     _ easy: UnsafeMutableRawPointer?, _ kind: curl_infotype,
     _ octets: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?

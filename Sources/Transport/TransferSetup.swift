@@ -13,7 +13,7 @@ extension EasyHandle {
         setConnection(request)
         limitAge(options.maximumAge)
         setMessage(request)
-        set(TransferCallbacks.all(withTLS: isTLS, mayHear: request.mayHear))
+        set(TransferCallbacks.all(withTLS: isTLS))
     }
 
     /// What is this transfer's own. Of a handle that has served before only what differs is said.
@@ -22,6 +22,10 @@ extension EasyHandle {
         if said.isFresh != request.needsFreshConnection {
             set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection)
             said.isFresh = request.needsFreshConnection
+        }
+        if said.isGivenUp {
+            set(CURLOPT_FORBID_REUSE, false)
+            said.isGivenUp = false
         }
         if said.connectMilliseconds != request.limits.connectMilliseconds {
             setConnectTime(request.limits.connectMilliseconds)

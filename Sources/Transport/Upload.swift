@@ -60,6 +60,13 @@ struct Upload {
         return outcome
     }
 
+    /// False when some of it was given away and cannot be given again.
+    mutating func beginAnew() -> Bool {
+        isPending = false
+        guard hasBegun, handedOctets > 0 || isComplete else { return true }
+        return rewind(to: 0)
+    }
+
     /// False when the body cannot be sent again from there.
     mutating func rewind(to newPosition: Int64) -> Bool {
         switch body {

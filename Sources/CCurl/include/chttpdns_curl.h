@@ -56,6 +56,9 @@ void *_Nullable httpdns_curl_get_ssl(void *_Nonnull easy);
 const char *_Nullable httpdns_curl_tls_version(void *_Nonnull ssl);
 /// Whether HTTP/2 was agreed to; false where libcurl's TLS library cannot be asked.
 bool httpdns_curl_is_http2(void *_Nonnull ssl);
+/// Whether octets were read from the socket that nobody has taken; true where libcurl's TLS library
+/// cannot be asked. Reads nothing.
+bool httpdns_curl_has_pending(void *_Nonnull ssl);
 
 /// The list with a copy of `text` behind it; NULL when memory is short (then the list is as it was).
 struct curl_slist *_Nullable httpdns_curl_list_append(
@@ -93,6 +96,24 @@ httpdns_curl_address httpdns_curl_address_of(const struct curl_sockaddr *_Nonnul
 /// is given; CURL_SOCKET_BAD when the zone names no interface or no socket could be opened.
 curl_socket_t httpdns_curl_open_socket(
     struct curl_sockaddr *_Nonnull address, const char *_Nullable zone);
+
+/// The two ends of a connection, as libcurl writes them; what is not text is zero, so that two of them
+/// can be compared octet by octet.
+typedef struct {
+    char remote[48];
+    char local[48];
+    uint16_t remote_port;
+    uint16_t local_port;
+} httpdns_curl_ends;
+
+httpdns_curl_ends httpdns_curl_ends_of(
+    const char *_Nonnull remote, int remote_port, const char *_Nonnull local, int local_port);
+bool httpdns_curl_same_ends(
+    const httpdns_curl_ends *_Nonnull one, const httpdns_curl_ends *_Nonnull other);
+/// Whether it is a connected socket with these ends.
+bool httpdns_curl_socket_has(int socket, const httpdns_curl_ends *_Nonnull ends);
+/// Whether the socket is open, and nothing has come that was not read. Reads nothing, waits for nothing.
+bool httpdns_curl_socket_is_silent(int socket);
 
 // Macros as values
 static const size_t httpdns_curl_pause_body = CURL_WRITEFUNC_PAUSE;

@@ -32,6 +32,7 @@ import Testing
         _ lines: [String], hasBody: Bool = true
     ) -> Result<HeadReader, TransportFailure> {
         var reader = HeadReader(maximumOctets: 65_536, hasBody: hasBody)
+        reader.isCarriedByHTTP2 = lines.first?.hasPrefix("HTTP/2") == true
         do {
             for line in lines + [""] {
                 _ = try Array((line + "\r\n").utf8).withUnsafeBytes { try reader.read(line: $0) }

@@ -149,6 +149,9 @@ final class Link {
         isOver = true
     }
 
+    /// Returns when the client's system has all that was sent.
+    func waitUntilTaken() { waitUntilAcknowledged(socket) }
+
     func reset() {
         httpdns_socket_reset_on_close(socket)
         isOver = true

@@ -180,6 +180,12 @@ final class ServerConnection {
         return true
     }
 
+    /// Says that no more comes.
+    func hangUp() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Returns when the client's system has all that was sent.
+    func waitUntilTaken() { waitUntilAcknowledged(descriptor) }
+
     /// Passes octets on between the client and a server on 127.0.0.1, until one of them ends.
     func relay(to port: Port) {
         let server = ServerConnection.connected(to: port)
@@ -245,6 +251,12 @@ final class ServerConnection {
         buffer += chunk.prefix(count)
         return true
     }
+}
+
+/// Returns when the peer's system has all that was sent on a socket, or the socket is none.
+func waitUntilAcknowledged(_ socket: Int32) {
+    var left: Int32 = 0
+    while ioctl(socket, UInt(TIOCOUTQ), &left) == 0, left > 0 { sched_yield() }
 }
 
 private final class ThreadBody: Sendable {

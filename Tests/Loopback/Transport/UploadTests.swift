@@ -22,8 +22,11 @@ final class ScriptedSource: RequestBodySource {
     let length: Int64?
     private let state: Locked<State>
 
-    init(_ steps: [Step], length: Int64? = nil) {
+    private let isReplayable: Bool
+
+    init(_ steps: [Step], length: Int64? = nil, isReplayable: Bool = true) {
         self.length = length
+        self.isReplayable = isReplayable
         state = Locked(State(steps: steps, all: steps))
     }
 
@@ -56,9 +59,9 @@ final class ScriptedSource: RequestBodySource {
 
     func rewind() -> Bool {
         state.withLock { state in
-            state.steps = state.all
             state.rewinds += 1
-            return true
+            if isReplayable { state.steps = state.all }
+            return isReplayable
         }
     }
 }
