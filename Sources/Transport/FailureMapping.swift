@@ -21,8 +21,9 @@ struct Ending {
     let mayBeCut: Bool
     /// What became of a request that was let out, where no octet of a response came.
     let loss: RequestLoss?
-    /// The connection begins with a question to a proxy that speaks HTTP.
-    let asksProxy: Bool
+    /// The connection begins with a question to a proxy that speaks HTTP, and has not come to a
+    /// handshake with the origin.
+    let isWithProxy: Bool
     /// The status by which a proxy answered the request to connect; 0 for none.
     let proxyAnswer: Int64
     /// What the verifier said of the certificate, if it refused.
@@ -32,9 +33,6 @@ struct Ending {
     /// Nil for success. What our own callbacks recorded goes before this.
     var failure: TransportFailure? {
         if let refusal { return isCleared ? lost(refusal) : .untrusted(refusal) }
-        if !isCleared, proxyAnswer >= 300 {
-            return .cannotConnect("the proxy answered \(proxyAnswer) to the request to connect")
-        }
         if let fault = proxyFault { return fault }
         switch code {
         case CURLE_OK:
@@ -50,7 +48,8 @@ struct Ending {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM,
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             return isCleared ? lost : .handshakeFailed(handshakeText)
-        case CURLE_HTTP2 where isHugeHead, CURLE_RECV_ERROR where isHugeHead: return .headTooLarge
+        case CURLE_HTTP2 where isHugeHead, CURLE_RECV_ERROR where isHugeHead || isHugeHeader:
+            return .headTooLarge
         // The stream was ended without an error, and what came of the response is not handed on.
         // Source: curl 7.88, http2.c, `cf_h2_recv`.
         case CURLE_HTTP2_STREAM where isCleared && !hasHead && isWordless:
@@ -59,9 +58,14 @@ struct Ending {
         case CURLE_HTTP2 where isCleared && !hasHead && loss == nil,
             CURLE_HTTP2_STREAM where isCleared && !hasHead && loss != .unprocessed:
             return .malformedResponse(text)
-        case CURLE_RECV_ERROR where hasHead && isBadChunking,
-            CURLE_BAD_FUNCTION_ARGUMENT where hasHead && isBadChunking:
-            return .malformedResponse(text)
+        // A trailer line beyond libcurl's own limit. Source: curl 7.88, http_chunks.c (4 KiB).
+        case CURLE_RECV_ERROR where hasHead && isBadChunking && text.hasPrefix("Out of memory"):
+            return .headTooLarge
+        case CURLE_RECV_ERROR where hasHead && isBadChunking: return .malformedResponse(text)
+        // libcurl reads each field a second time, and blames its caller for one that it cannot read.
+        // Source: curl 7.88, headers.c, `Curl_headers_push`.
+        case CURLE_BAD_FUNCTION_ARGUMENT where isCleared:
+            return .malformedResponse(isWordless ? "a header line is not a field" : text)
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
             CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SSL_SHUTDOWN_FAILED:
             return broken
@@ -76,17 +80,37 @@ struct Ending {
         }
     }
 
-    /// The connection ended, or broke HTTP, before the proxy had answered: TLS has not begun.
+    /// The connection ended, or broke HTTP, while the proxy was asked to connect: no octet has come to
+    /// the origin, nor any of its.
     private var proxyFault: TransportFailure? {
-        guard asksProxy, !isCleared, proxyAnswer == 0 else { return nil }
+        guard isWithProxy, !isCleared else { return nil }
         switch code {
-        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE,
-            CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_HTTP2:
-            return .cannotConnect(
-                "the proxy closed the connection, or said what is not HTTP, when it was asked to "
-                    + "connect (\(text))")
-        default: return nil
+        case CURLE_OK, CURLE_PROXY, CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT,
+            CURLE_ABORTED_BY_CALLBACK, CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT:
+            return nil
+        default: break
         }
+        let asked = "when it was asked to connect"
+        return switch proxyAnswer {
+        case 300...: .cannotConnect("the proxy answered \(proxyAnswer) to the request to connect")
+        // Source: curl 7.88, http_proxy.c, `recv_CONNECT_resp`: it reads one head.
+        case 100..<200:
+            .cannotConnect(
+                "the proxy answered \(proxyAnswer) \(asked), and libcurl does not wait for the answer "
+                    + "behind it")
+        case _ where isHugeHeader:
+            .cannotConnect("the proxy answered with too long a head \(asked) (\(text))")
+        default:
+            .cannotConnect(
+                "the proxy closed the connection, or said what is not HTTP, \(asked) (\(text))")
+        }
+    }
+
+    /// A line, or all of them, beyond libcurl's own limits.
+    ///
+    /// Source: curl 7.88, http_proxy.c (16 KiB a line), and Debian's 7.88.1, http.c (300 KiB in all).
+    private var isHugeHeader: Bool {
+        text.contains("response too large") || text.contains("Too large response headers")
     }
 
     /// The peer spoke, and broke the framing of the body. libcurl has no code for that, only words.

@@ -15,7 +15,7 @@ extension ActiveTransfer {
             isWordless: !easy.hasWords, scheme: request.origin.scheme, isCleared: isCleared,
             hasHead: head.isComplete, isAlone: isAlone,
             mayBeCut: mayBeCut, loss: loss,
-            asksProxy: request.asksProxy,
+            isWithProxy: request.asksProxy && !isSecuring,
             proxyAnswer: request.via == nil ? 0 : easy.long(CURLINFO_HTTP_CONNECTCODE),
             refusal: verdict?.withLock { $0 }, host: request.origin.host)
     }

@@ -74,6 +74,49 @@ import Testing
         }
     }
 
+    /// What is wrong with an answer to the request to connect, and what it is.
+    private static let faultyAnswers = [
+        "an interim answer": "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        "early hints": "HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        "a long line": "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 500_000)
+            + "\r\n\r\n",
+        "a long head": "HTTP/1.1 200 OK\r\n" + String(repeating: "X: abc\r\n", count: 100_000)
+            + "\r\n",
+        "no HTTP": "garbage\r\n\r\n", "another HTTP": "HTTP/2 200 OK\r\n\r\n",
+    ]
+
+    @Test(arguments: faultyAnswers.keys.sorted())
+    func `whatever a proxy answers wrongly is its fault, and no handshake's`(
+        what: String
+    ) async throws {
+        let answer = try #require(Self.faultyAnswers[what])
+        let proxy = try ScriptedServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.send(answer)
+            connection.waitForEnd()
+        }
+        for (target, scheme) in [
+            (Proxy.Target.name, "https"), (.address, "https"), (.address, "http"),
+        ] {
+            let client = try client(through(proxy, .http, target), table)
+            let url = try HTTPURL("\(scheme)://shop.example.test/")
+            let failure = try #require(await client.failure(of: HTTPRequest(.get, url)))
+            #expect(failure.label == "cannot_connect", "\(failure)")
+            #expect(failure.description.contains("the proxy "))
+            #expect(!failure.description.contains("TLS"))
+        }
+    }
+
+    @Test func `a handshake that fails behind the proxy is not the proxy's`() async throws {
+        let proxy = try ScriptedServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.send("HTTP/1.1 200 Connected\r\n\r\nno TLS at all")
+        }
+        let url = try HTTPURL("https://shop.example.test/")
+        let failure = try await client(through(proxy), table).failure(of: HTTPRequest(.get, url))
+        #expect(failure?.label == "handshake_failed", "\(String(describing: failure))")
+    }
+
     @Test func `a proxy that leads elsewhere gets no request out of us`() async throws {
         let hijacker = try lab.origin(["hijacker.invalid"])
         defer { hijacker.stop() }

@@ -104,6 +104,14 @@ import Testing
         "HTTP/1.1 200 OK\r\n: x\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nno colon at all\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\n folded first\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n X-Folded: first\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/2 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/2 103 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        " HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1  200 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 +200 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nX: a\u{1}b\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nX: a\rSet-Cookie: stolen=1\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nX: a\u{0}b\r\nContent-Length: 0\r\n\r\n",
@@ -195,6 +203,17 @@ import Testing
         let lines = String(repeating: line, count: 400_000 / lineOctets + 1)
         let story = try await story(
             of: "HTTP/1.1 200 OK\r\n" + lines + "Content-Length: 0\r\n\r\n")
+        #expect(story.failure == .headTooLarge)
+    }
+
+    @Test(arguments: [(1, 5_000), (1, 400_000), (400, 1_000)])
+    func `trailers without end are too large, and no fault of ours`(
+        lines: Int, octets: Int
+    ) async throws {
+        let line = "X-Sum: " + String(repeating: "x", count: octets) + "\r\n"
+        let story = try await story(
+            of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+                + String(repeating: line, count: lines))
         #expect(story.failure == .headTooLarge)
     }
 
