@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 httpdns_curl_address httpdns_curl_address_of(const struct curl_sockaddr *address) {
@@ -97,4 +99,41 @@ bool httpdns_curl_socket_is_silent(int made) {
     do count = recv(made, &octet, 1, MSG_PEEK | MSG_DONTWAIT);
     while (count < 0 && errno == EINTR);
     return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+uint64_t httpdns_curl_socket_inode(int made) {
+    struct stat facts;
+    return fstat(made, &facts) == 0 && S_ISSOCK(facts.st_mode) ? (uint64_t)facts.st_ino : 0;
+}
+
+#ifdef __linux__
+// TCP_CLOSE for what is not a socket of TCP, or another than the one meant.
+static int state_of(int made, uint64_t inode) {
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    if (inode == 0 || httpdns_curl_socket_inode(made) != inode) return TCP_CLOSE;
+    if (getsockopt(made, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return TCP_CLOSE;
+    return info.tcpi_state;
+}
+#endif
+
+bool httpdns_curl_socket_is_made(int made, uint64_t inode) {
+#ifdef __linux__
+    int state = state_of(made, inode);
+    return state != TCP_CLOSE && state != TCP_SYN_SENT;
+#else
+    (void)made;
+    (void)inode;
+    return false;
+#endif
+}
+
+bool httpdns_curl_socket_give_up(int made, uint64_t inode) {
+#ifdef __linux__
+    return state_of(made, inode) == TCP_SYN_SENT && shutdown(made, SHUT_RDWR) == 0;
+#else
+    (void)made;
+    (void)inode;
+    return false;
+#endif
 }

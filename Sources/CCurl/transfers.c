@@ -132,4 +132,8 @@ void *httpdns_curl_multi_next_done(void *multi, CURLcode *code) {
         if (context) return context;
     }
 }
+void *httpdns_curl_context(void *easy) {
+    char *context = NULL;
+    return curl.curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context) == CURLE_OK ? context : NULL;
+}
 const char *httpdns_curl_multi_text(CURLMcode code) { return curl.curl_multi_strerror(code); }

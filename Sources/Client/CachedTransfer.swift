@@ -148,6 +148,8 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
 
     func failed(at remote: Endpoint) { listener.failed(at: remote) }
 
+    func passedOver(_ addresses: [PassedOver]) { listener.passedOver(addresses) }
+
     func brokeOff(_ facts: TransferFacts) {
         let isTheirs = state.withLock { state in
             switch state.phase {

@@ -17,7 +17,7 @@ struct RouteFeedback: Sendable {
 
     func tell(
         _ resolver: Resolver, _ result: Result<TransferFacts, TransportFailure>,
-        failedAt remote: IPAddress?
+        _ failed: FailedAddresses
     ) {
         switch result {
         case .success(let facts):
@@ -31,8 +31,12 @@ struct RouteFeedback: Sendable {
                 remote.address, for: host,
                 outcome: .connected(milliseconds: Int64(milliseconds.rounded(.up))))
         case .failure(let failure):
+            for one in failed.before {
+                resolver.report(
+                    one.address, for: host, outcome: one.wasSilent ? .timedOut : .unreachable)
+            }
             guard let outcome = failure.addressOutcome else { return }
-            for address in remote.map({ [$0] }) ?? addresses {
+            for address in failed.remote.map({ [$0] }) ?? addresses {
                 resolver.report(address, for: host, outcome: outcome)
             }
         }

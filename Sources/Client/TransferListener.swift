@@ -84,13 +84,14 @@ extension ExchangeDriver {
 
     fileprivate func finished(
         _ generation: UInt64, _ result: Result<TransferFacts, TransportFailure>,
-        _ remote: IPAddress?
+        _ failed: FailedAddresses
     ) {
+        let remote = failed.remote
         let (feedback, isDrained) = state.withLock {
             $0.generation == generation ? ($0.feedback, $0.drainAlarm != nil) : (nil, false)
         }
         if isDrained { drained() }
-        feedback?.tell(client.resolver, result, failedAt: remote)
+        feedback?.tell(client.resolver, result, failed)
         if case .failure(.untrusted(let failure)) = result, let mismatch = failure.facts.mismatch {
             sighted(generation, mismatch, failure.facts.chain, remote, refusal: failure.code)
         }
@@ -99,18 +100,18 @@ extension ExchangeDriver {
             state.finishedGeneration = generation
             // A cancel was for the transfer that is over; one from now on is for the next.
             state.isCancelPending = false
-            return state.machine.finished(result, remote: remote, now: now)
+            return state.machine.finished(result, failed, now: now)
         }
     }
 }
 
 /// Passes on what one transfer says, with the generation it belongs to.
 final class TransferListener: TransferObserver, @unchecked Sendable {
-    // Safety: `failedAt` is touched where the transfer's events come, one at a time.
+    // Safety: `failed` is touched where the transfer's events come, one at a time.
     private let driver: ExchangeDriver
     private let generation: UInt64
     private let sending: (head: RequestHead, framing: SentFraming)?
-    private var failedAt: IPAddress?
+    private var failed = FailedAddresses()
 
     /// - Parameter sending: what goes out; nil: nothing does.
     init(
@@ -143,9 +144,11 @@ final class TransferListener: TransferObserver, @unchecked Sendable {
         driver.received(generation, body: body)
     }
 
-    func failed(at remote: Endpoint) { failedAt = remote.address }
+    func failed(at remote: Endpoint) { failed.remote = remote.address }
+
+    func passedOver(_ addresses: [PassedOver]) { failed.before = addresses }
 
     func finished(_ result: Result<TransferFacts, TransportFailure>) {
-        driver.finished(generation, result, failedAt)
+        driver.finished(generation, result, failed)
     }
 }

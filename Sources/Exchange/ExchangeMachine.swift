@@ -187,6 +187,7 @@ package struct ExchangeMachine: Sendable {
             $0.isReusedConnection = connection.isReused
             $0.tlsVersion = connection.tlsVersion
             $0.isResumedSession = connection.isResumed
+            $0.attempts += connection.passedOver.map { RouteAttempt($0) }
         }
     }
 
@@ -261,7 +262,7 @@ package struct ExchangeMachine: Sendable {
 
     /// The running transfer is over.
     package mutating func finished(
-        _ result: TransferResult, remote: IPAddress?, now: Monotonic
+        _ result: TransferResult, _ failed: FailedAddresses, now: Monotonic
     ) -> [Action] {
         if case .success(let facts) = result {
             note { $0.timings = ExchangeReport.Timings(facts) }
@@ -273,7 +274,7 @@ package struct ExchangeMachine: Sendable {
             guard case .failure(let failure) = result else {
                 return end(.unexpected("a transfer without a response head"), now: now)
             }
-            return retry(plan, after: failure, remote: remote, now: now)
+            return retry(plan, after: failure, at: failed, now: now)
         case .asking(let offer, _):
             state = .asking(offer, over: result)
             return []
@@ -398,11 +399,16 @@ extension ExchangeMachine {
 
     /// Another address or another connection after a transfer that gave no head; else the end.
     private mutating func retry(
-        _ plan: RoutePlan, after failure: TransportFailure, remote: IPAddress?, now: Monotonic
+        _ plan: RoutePlan, after failure: TransportFailure, at failed: FailedAddresses,
+        now: Monotonic
     ) -> [Action] {
+        let remote = failed.remote
+        var plan = plan
+        tally.passOver(failed.before, in: &plan)
         let cause = ExchangeFailure.Cause(failure)
         let isTelling = headline.map { cause.rank >= $0.rank } ?? true
         if isTelling { headline = cause }
+        note { $0.attempts += failed.before.map { RouteAttempt($0) } }
         noteAttempt(failure, at: remote, of: plan.addresses)
         if case .requestLost(let loss, _) = failure {
             guard retryRules.repeats(after: loss, tally, alone: true), retryRules.hasRoom(tally)
@@ -417,7 +423,6 @@ extension ExchangeMachine {
             targets.removeFirst()
             return connect(plan, now: now) ?? end(headline ?? cause, now: now)
         }
-        var plan = plan
         if let remote {
             // One that was not planned must not lead to a second try of the rest.
             guard plan.exclude(remote) else { return end(headline ?? cause, now: now) }

@@ -195,6 +195,17 @@ public struct RouteAttempt: Sendable, Hashable {
     }
 }
 
+extension RouteAttempt {
+    /// One that could not be connected to, before another was tried.
+    init(_ passedOver: PassedOver) {
+        self.init(
+            address: passedOver.address, label: passedOver.failure.label,
+            message: passedOver.wasSilent
+                ? "nothing came back; the next address was tried"
+                : "the connection was refused or broken off; the next address was tried")
+    }
+}
+
 /// Why a request failed. The facts of every attempt are in ``report``.
 public struct ExchangeFailure: Error, Sendable, Hashable {
     public let cause: Cause

@@ -24,6 +24,17 @@ struct RetryRules: Sendable {
         var wasRefreshed = false
         /// Addresses that are out, whatever a later answer says.
         var excluded: Set<IPAddress> = []
+        /// Passed over once, since they said nothing.
+        var silent: Set<IPAddress> = []
+
+        /// One that was silent is tried once more, where it may have all the time that is left.
+        mutating func passOver(_ addresses: [PassedOver], in plan: inout RoutePlan) {
+            for one in addresses
+            where !one.wasSilent || !silent.insert(one.address).inserted {
+                _ = plan.exclude(one.address)
+                excluded.insert(one.address)
+            }
+        }
     }
 
     let isIdempotent: Bool

@@ -9,12 +9,51 @@ package struct ConnectionFacts: Sendable, Hashable {
     package var tlsVersion: String?
     /// TLS went on with a session of an earlier connection.
     package var isResumed = false
+    /// Tried before, for this connection.
+    package var passedOver: [PassedOver] = []
 
     package init(remote: Endpoint, isReused: Bool, tlsVersion: String? = nil) {
         self.remote = remote
         self.isReused = isReused
         self.tlsVersion = tlsVersion
     }
+}
+
+/// An address of the route that could not be connected to, so that the next one was tried.
+package struct PassedOver: Sendable, Hashable {
+    package let address: IPAddress
+    /// It said nothing at all, and may only be slow; else it refused.
+    package let wasSilent: Bool
+
+    package init(_ address: IPAddress, wasSilent: Bool) {
+        self.address = address
+        self.wasSilent = wasSilent
+    }
+
+    /// As what a failure of the whole transfer would be told.
+    package var failure: TransportFailure {
+        wasSilent ? .timedOut(phase: .connect) : .cannotConnect("refused or broken off")
+    }
+}
+
+/// The addresses at which a transfer failed.
+package struct FailedAddresses: Sendable, Hashable {
+    /// Those that were passed over before.
+    package var before: [PassedOver]
+    /// The last; nil where the transport could not say, or none was tried.
+    package var remote: IPAddress?
+
+    package init(_ remote: IPAddress? = nil, before: [PassedOver] = []) {
+        self.remote = remote
+        self.before = before
+    }
+}
+
+extension ExchangeMachine {
+    /// A transfer is over that passed no address over.
+    package mutating func finished(
+        _ result: TransferResult, remote: IPAddress?, now: Monotonic
+    ) -> [Action] { finished(result, FailedAddresses(remote), now: now) }
 }
 
 /// What a finished exchange took.

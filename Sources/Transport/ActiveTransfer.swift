@@ -26,7 +26,7 @@ final class ActiveTransfer {
     var hasRun = false
     /// Among those of ``stir``.
     fileprivate(set) var isNoted = false
-    private let stir: Stir
+    let stir: Stir
     let goAways: GoAways
     let sockets: KeptSockets
     private(set) var failure: TransportFailure?
@@ -49,11 +49,14 @@ final class ActiveTransfer {
     var passage: Passage?
     /// Of connections that libcurl makes for this transfer, since the gate was passed last.
     var openedSockets: [Int32] = []
+    var dialling = Dialling()
     /// The connection made last has come to its TLS handshake.
     var isSecuring = false
     /// The gate was closed, since the connection is not fit for a request.
     var isUnfit = false
     var freshStarts = 0
+    /// The peer wants no HTTP/2. Source: RFC 9113 §7, HTTP_1_1_REQUIRED.
+    var mustBeHTTP11 = false
     /// libcurl makes another connection for a request that was let out already.
     var isMovingOn = false
     var refusals = RefusalLog()
@@ -70,6 +73,7 @@ final class ActiveTransfer {
         let remote: Endpoint
         let wasKept: Bool
         let isResumed: Bool
+        let isOverHTTP2: Bool
         /// What the peer says of the streams of that connection, where it matters.
         let word: GoAways.Word?
     }
@@ -109,7 +113,9 @@ final class ActiveTransfer {
     }
 
     /// Nothing of it is left over: all was sent, and nothing waits.
-    var isQuiet: Bool { upload.isComplete && !isBodyPaused && !upload.isPending && !isCut }
+    var isQuiet: Bool {
+        upload.isComplete && !isBodyPaused && !upload.isPending && !isCut && !mustBeHTTP11
+    }
 
     func resumeBody() {
         isBodyPaused = false

@@ -110,6 +110,9 @@ final class EasyHandle {
         said.isFresh = true
     }
 
+    /// The handle serves no other transfer after this.
+    func demandHTTP11() { set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) }
+
     /// Nobody gets the connection after this transfer; inside its callbacks. Never over HTTP/2, where
     /// others have their streams on it.
     func giveUpConnection() {

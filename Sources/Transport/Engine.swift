@@ -236,6 +236,7 @@ final class Engine {
         guard transfer.mayBeginAnew() else { return false }
         httpdns_curl_multi_remove(multi.raw, transfer.easy.raw)
         transfer.easy.demandFreshConnection()
+        if transfer.mustBeHTTP11 { transfer.easy.demandHTTP11() }
         guard transfer.easy.refusal == nil,
             httpdns_curl_multi_add(multi.raw, transfer.easy.raw) == CURLM_OK
         else {
@@ -266,6 +267,7 @@ final class Engine {
             transfer.settleTimers(now: now)
             nextDue = min(nextDue, transfer.due().at)
             if transfer.mayEndUntold { attend(transfer, now) }
+            if transfer.isDialling { dial(transfer, now) }
         }
         if nextDue <= now { endOverdue(now: now) }
         guard transfers.isEmpty else {
@@ -283,7 +285,8 @@ final class Engine {
         for transfer in Array(transfers.values) {
             transfer.settleTimers(now: now)
             if transfer.attendance.due <= now, look(after: transfer, now) { continue }
-            nextDue = min(nextDue, transfer.attendance.due)
+            if transfer.diallingDue <= now { transfer.giveUpSilent(now: now) }
+            nextDue = min(nextDue, transfer.attendance.due, transfer.diallingDue)
             let due = transfer.due()
             if due.at <= now {
                 end(transfer, .failure(.timedOut(phase: due.phase)))
@@ -291,6 +294,13 @@ final class Engine {
                 nextDue = min(nextDue, due.at)
             }
         }
+    }
+
+    /// A transfer whose connections are being made, or came to nothing, in this turn.
+    private func dial(_ transfer: ActiveTransfer, _ now: Monotonic) {
+        guard transfers[transfer.control.id] === transfer else { return }
+        transfer.goOnDialling(now: now)
+        nextDue = min(nextDue, transfer.diallingDue)
     }
 
     /// A response to a request with a body, over HTTP/2, that libcurl has not ended in this turn.
@@ -332,7 +342,8 @@ final class Engine {
         if transfer.hearing == .needed { listeners -= 1 }
         if transfer.isLongUpload { longUploads -= 1 }
         // Asked of the handle while libcurl still has it.
-        let remote = result.isFailure ? transfer.remote : nil
+        let remote = transfer.failedAt(result)
+        let passedOver = result.isFailure ? transfer.takePassedOver(but: remote) : []
         let isLost = result.isFailure || transfer.control.isCancelled
         let seen = isLost ? transfer.factsSoFar : nil
         if !transfer.hasRun { newcomers.removeAll { $0 === transfer } }
@@ -351,7 +362,9 @@ final class Engine {
         case .success:
             transfer.releaseHead()
             if transfer.isQuiet { pool.keep(transfer.easy) }
-        case .failure: if let remote { transfer.observer.failed(at: remote) }
+        case .failure:
+            if !passedOver.isEmpty { transfer.observer.passedOver(passedOver) }
+            if let remote { transfer.observer.failed(at: remote) }
         }
         transfer.observer.finished(result)
     }

@@ -56,7 +56,8 @@ struct Ending {
             return lost(Ending.droppedAnswer)
         // The peer spoke, and broke HTTP/2: no network is at fault.
         case CURLE_HTTP2 where isCleared && !hasHead && loss == nil,
-            CURLE_HTTP2_STREAM where isCleared && !hasHead && loss != .unprocessed:
+            CURLE_HTTP2_STREAM
+        where isCleared && !hasHead && loss != .unprocessed && hasBrokenHTTP2:
             return .malformedResponse(text)
         // A trailer line beyond libcurl's own limit. Source: curl 7.88, http_chunks.c (4 KiB).
         case CURLE_RECV_ERROR where hasHead && isBadChunking && text.hasPrefix("Out of memory"):
@@ -118,6 +119,15 @@ struct Ending {
     /// Source: curl 7.88 and 8.5, transfer.c: "%s in chunked-encoding", "Failed reading the
     /// chunked-encoded stream"; the second with a code for faults of the caller.
     private var isBadChunking: Bool { text.contains("chunked-encod") }
+
+    /// A stream was closed for a fault of the peer's, or one that it ascribes to us. With any other code it
+    /// only gave up.
+    ///
+    /// Source: RFC 9113 §7; curl 7.88, http2.c: "HTTP/2 stream %u was not closed cleanly: %s (err %u)".
+    private var hasBrokenHTTP2: Bool {
+        ["PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR"]
+            .contains { text.contains($0) }
+    }
 
     private static let droppedAnswer =
         "the peer ended the exchange before the request's body was out, and libcurl does not hand on "

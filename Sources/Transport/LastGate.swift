@@ -15,8 +15,10 @@ extension ActiveTransfer {
     }
 
     /// A connection to that address is being made.
-    func opened(_ socket: Int32) {
-        if socket >= 0 { openedSockets.append(socket) }
+    func opened(_ socket: Int32, to address: IPAddress) {
+        guard socket >= 0 else { return }
+        openedSockets.append(socket)
+        dials(Endpoint(address: address, port: request.route.port), on: socket)
     }
 
     func arm(tlsContext: UnsafeMutableRawPointer) -> Bool {
@@ -56,7 +58,9 @@ extension ActiveTransfer {
         head.isCarriedByHTTP2 = isHTTP2
         let opened = openedSockets
         openedSockets = []
-        guard isHTTP2 || isFit(ends, opened, ssl), mayGoOut() else { return false }
+        guard isHTTP2 || isFit(ends, opened, ssl), mayGoOut(overHTTP2: isHTTP2) else {
+            return false
+        }
         var facts = ConnectionFacts(remote: remote, isReused: isReused)
         var peer: VerifiedPeer?
         if request.origin.scheme == .https {
@@ -66,10 +70,13 @@ extension ActiveTransfer {
             }
         }
         isCleared = true
+        if !facts.isReused { facts.passedOver = takePassedOver(but: remote) }
+        route.connecting = nil
         let word = hearing == .needed ? farewell.map(goAways.join) : nil
         leave()
         passage = Passage(
-            remote: remote, wasKept: facts.isReused, isResumed: facts.isResumed, word: word)
+            remote: remote, wasKept: facts.isReused, isResumed: facts.isResumed,
+            isOverHTTP2: isHTTP2, word: word)
         isMovingOn = false
         refusals.restart()
         heard()
@@ -148,15 +155,27 @@ extension ActiveTransfer {
     private static let mostFreshStarts = 2
 
     /// libcurl brings a request a second time when it holds the first one for lost, whatever its method.
-    private func mayGoOut() -> Bool {
+    private func mayGoOut(overHTTP2 isHTTP2: Bool) -> Bool {
         if isExpectationRefused {
             isExpectationRefused = false
             return true
         }
-        guard let passage, !head.isComplete else { return true }
+        guard let passage else { return true }
         isMovingOn = true
+        // The attack: a stream that is ended by "use HTTP/1.1" in the midst of its response. libcurl asks
+        // again, and hands the second response on behind what came of the first.
+        guard !head.isComplete else {
+            record(.connectionLost("the peer broke its response off", hadResponse: true))
+            return false
+        }
         guard let loss, observer.mayRepeat(after: loss, sentTo: passage.remote) else {
             record(lost)
+            return false
+        }
+        // libcurl sends the fields of the body with it, and nothing of the body.
+        if passage.isOverHTTP2, !isHTTP2, hasBody, upload.hasBegun {
+            isUnfit = true
+            mustBeHTTP11 = true
             return false
         }
         return true

@@ -132,6 +132,12 @@ private func noteSocket(
 ) -> Int32 {
     guard let context else { return 0 }
     Unmanaged<MultiWaits>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.note(socket, what) }
+    // libcurl's own handles, by which it closes what it kept, have no context.
+    if what == CURL_POLL_REMOVE, let easy, let handle = httpdns_curl_context(easy) {
+        Unmanaged<EasyHandle>.fromOpaque(handle)._withUnsafeGuaranteedRef {
+            $0.transfer?.closedSocket()
+        }
+    }
     return 0
 }
 

@@ -46,6 +46,11 @@ struct RouteRegistry {
         /// The first address as libcurl writes it; nil for one with a zone.
         var firstAddress: String? { entry.firstAddress }
         var network: UInt64 { entry.network }
+        /// Where a connection of this name is being made; nil when the last one was made.
+        var connecting: Endpoint? {
+            get { entry.connecting }
+            nonmutating set { entry.connecting = newValue }
+        }
     }
 
     /// One name, and who uses it. An object, so that its end needs no second search; used where the
@@ -59,6 +64,7 @@ struct RouteRegistry {
         let network: UInt64
         let bornAt: Monotonic
         var users = 0
+        var connecting: Endpoint?
         var lastUse: UInt64 = 0
         /// libcurl has the addresses of the name, for good: an entry of `CURLOPT_RESOLVE` has no age.
         var isTold = false

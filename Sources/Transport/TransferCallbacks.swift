@@ -79,7 +79,7 @@ private func openSocket(
         return httpdns_curl_no_socket
     }
     let socket = httpdns_curl_open_socket(address, planned.zone)
-    transfer.opened(socket)
+    transfer.opened(socket, to: planned)
     return socket
 }
 

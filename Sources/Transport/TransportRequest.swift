@@ -133,6 +133,9 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// What was seen of a request that was let out and came to no good end, or was cancelled; right
     /// before that `finished`.
     func brokeOff(_ facts: TransferFacts)
+    /// The addresses that could not be connected to before the one that then failed; right before a
+    /// failed `finished`. Before a good one they are ``ConnectionFacts/passedOver``.
+    func passedOver(_ addresses: [PassedOver])
     /// The address whose connection failed, where there was one; right before a failed `finished`.
     /// Not called after a cancel, nor when no address could be connected to.
     func failed(at remote: Endpoint)
@@ -147,4 +150,6 @@ extension TransferObserver {
     package func brokeOff(_ facts: TransferFacts) {}
 
     package func failed(at remote: Endpoint) {}
+
+    package func passedOver(_ addresses: [PassedOver]) {}
 }

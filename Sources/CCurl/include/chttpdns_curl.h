@@ -81,6 +81,8 @@ CURLMcode httpdns_curl_multi_act(void *_Nonnull multi, curl_socket_t socket, int
 /// The context of the next transfer that ended, and how; NULL when there is none.
 void *_Nullable httpdns_curl_multi_next_done(void *_Nonnull multi, CURLcode *_Nonnull code);
 const char *_Nonnull httpdns_curl_multi_text(CURLMcode code);
+/// The context of a handle; NULL for one that has none.
+void *_Nullable httpdns_curl_context(void *_Nonnull easy);
 
 // Sockets
 /// An address that libcurl is about to connect to, without its C layout.
@@ -114,6 +116,13 @@ bool httpdns_curl_same_ends(
 bool httpdns_curl_socket_has(int socket, const httpdns_curl_ends *_Nonnull ends);
 /// Whether the socket is open, and nothing has come that was not read. Reads nothing, waits for nothing.
 bool httpdns_curl_socket_is_silent(int socket);
+/// Tells an open socket from a later one of its number; 0 for what is not a socket.
+uint64_t httpdns_curl_socket_inode(int socket);
+/// Whether it is that socket, and connected.
+bool httpdns_curl_socket_is_made(int socket, uint64_t inode);
+/// Gives up the connection that is being made on it, as if it had been refused; false, and nothing is
+/// done, where it is made already, or is not that socket any more.
+bool httpdns_curl_socket_give_up(int socket, uint64_t inode);
 
 // Macros as values
 static const size_t httpdns_curl_pause_body = CURL_WRITEFUNC_PAUSE;

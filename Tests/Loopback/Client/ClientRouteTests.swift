@@ -153,6 +153,44 @@ import Testing
         #expect(answer.report.hops[0].remote?.address == origin.address)
     }
 
+    @Test func `an address whose handshake hangs holds up nobody for good`() async throws {
+        let hung = try RawTLSServer(
+            try lab.root.leaf(["shop.example.test"]), .http2, accepts: false
+        ) { HTTP2Script { _, _, _ in } }
+        let origin = try lab.origin(at: LabAddress.ipv4(host: 10), port: hung.port)
+        defer { origin.stop() }
+        let client = try lab.client(["shop.example.test": [hung.address, origin.address]])
+        var request = HTTPRequest(.get, try origin.httpURL())
+        // Those that wait for the connection of the first wait as long.
+        request.limits.connect = .seconds(8)
+        let answers = try await withThrowingTaskGroup(of: ExchangeReport.self) { group in
+            for _ in 0..<5 {
+                group.addTask { [request] in
+                    let response = try await client.send(request)
+                    return try await response.collect(upTo: 1_000).report
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.count == 5)
+        for report in answers {
+            #expect(report.hops[0].remote?.address == origin.address)
+            #expect(report.hops[0].attempts.map(\.address) == [hung.address])
+            #expect(report.hops[0].attempts.map(\.label) == ["timed_out"])
+        }
+    }
+
+    @Test func `the addresses that refused are in the report`() async throws {
+        let origin = try lab.origin()
+        defer { origin.stop() }
+        let others = [40, 41].map { LabAddress.ipv4(host: $0) }
+        let client = try lab.client(["shop.example.test": others + [origin.address]])
+        let hop = try await client.get(try origin.httpURL()).report.hops[0]
+        #expect(hop.remote?.address == origin.address)
+        #expect(hop.attempts.map(\.address) == others)
+        #expect(hop.attempts.map(\.label) == ["cannot_connect", "cannot_connect"])
+    }
+
     @Test func `when the addresses of a host change, the old connection is not used`()
         async throws
     {

@@ -14,6 +14,7 @@ final class Recorder: TransferObserver {
         var body: [UInt8] = []
         var results: [Result<TransferFacts, TransportFailure>] = []
         var failedAt: [Endpoint] = []
+        var passedOver: [PassedOver] = []
         var callsAfterEnd = 0
 
         var head: ResponseHead? { heads.first }
@@ -90,6 +91,8 @@ final class Recorder: TransferObserver {
     }
 
     func failed(at remote: Endpoint) { change { $0.failedAt.append(remote) } }
+
+    func passedOver(_ addresses: [PassedOver]) { change { $0.passedOver += addresses } }
 
     func finished(_ result: Result<TransferFacts, TransportFailure>) {
         change { $0.results.append(result) }
