@@ -30,7 +30,7 @@ final class ActiveTransfer {
     let goAways: GoAways
     let sockets: KeptSockets
     private(set) var failure: TransportFailure?
-    private(set) var timers: TransferTimers
+    var timers: TransferTimers
     var upload: Upload
     private(set) var isBodyPaused = false
     var head: HeadReader

@@ -233,7 +233,8 @@ final class Engine {
     /// On a connection of its own, since the one that it was given was not fit; false when it has to
     /// end.
     private func beginAnew(_ transfer: ActiveTransfer) -> Bool {
-        guard transfer.mayBeginAnew() else { return false }
+        guard transfer.mayBeginAnew(now: clock.now()) else { return false }
+        nextDue = min(nextDue, transfer.due().at)
         httpdns_curl_multi_remove(multi.raw, transfer.easy.raw)
         transfer.easy.demandFreshConnection()
         if transfer.mustBeHTTP11 { transfer.easy.demandHTTP11() }

@@ -133,7 +133,7 @@ extension ActiveTransfer {
 
     /// After its connection was found unfit: true when the request may begin again on a fresh one, as if
     /// it had not begun. Nothing of it was sent there, and nobody was told.
-    func mayBeginAnew() -> Bool {
+    func mayBeginAnew(now: Monotonic) -> Bool {
         guard isUnfit, !control.isCancelled, failure == nil else { return false }
         isUnfit = false
         freshStarts += 1
@@ -147,6 +147,7 @@ extension ActiveTransfer {
             record(loss == nil ? .bodySourceFailed("it could not be sent again") : lost)
             return false
         }
+        timers.connectAnew(now: now)
         return true
     }
 

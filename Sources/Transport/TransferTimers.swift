@@ -13,16 +13,23 @@ struct TransferTimers {
     }
 
     private let deadline: Monotonic
-    private let connectDeadline: Monotonic
+    private let connectMilliseconds: Int64
+    private var connectDeadline: Monotonic
     private let idleMilliseconds: Int64
     private var lastHeard: Monotonic
     private var hasHeard = false
 
     init(_ limits: TransportLimits, now: Monotonic) {
         deadline = limits.deadline
-        connectDeadline = now.adding(milliseconds: max(limits.connectMilliseconds, 1))
+        connectMilliseconds = max(limits.connectMilliseconds, 1)
+        connectDeadline = now.adding(milliseconds: connectMilliseconds)
         idleMilliseconds = max(limits.idleMilliseconds, 1)
         lastHeard = now
+    }
+
+    /// Another connection is made, and has the time of one; the whole deadline stays as it is.
+    mutating func connectAnew(now: Monotonic) {
+        connectDeadline = now.adding(milliseconds: connectMilliseconds)
     }
 
     /// Something moved. The clock is read once a turn of the loop, not here.

@@ -28,6 +28,14 @@ import Testing
         #expect(timers.due(.connection) == (at(1_000), .connect))
     }
 
+    @Test func `a connection made anew has its whole time, and the deadline stays`() {
+        var timers = timers(deadline: at(2_500))
+        timers.connectAnew(now: at(900))
+        #expect(timers.due(.connection) == (at(1_900), .connect))
+        timers.connectAnew(now: at(2_000))
+        #expect(timers.due(.connection) == (at(2_500), .total))
+    }
+
     @Test func `silence is counted from the last octet`() {
         var timers = timers()
         timers.heard()
