@@ -55,7 +55,8 @@ import Testing
         #expect(dialling.due(among: planned) == .distantFuture)
         #expect(dialling.passedOver.isEmpty)
         // It may still come to nothing.
-        #expect(dialling.lost(socket(5, 50)))
+        let isNews = dialling.lost(socket(5, 50))
+        #expect(isNews)
         #expect(dialling.passedOver.map(\.wasSilent) == [false])
     }
 
@@ -68,9 +69,8 @@ import Testing
         dialling.begins(try endpoint("127.0.0.2"), on: socket(5, 51))
         #expect(dialling.passedOver == [PassedOver(try IPAddress("127.0.0.1"), wasSilent: false)])
         #expect(dialling.open.map(\.socket) == [socket(5, 51)])
-        #expect(!dialling.lost(socket(5, 50)))
-        #expect(dialling.lost(socket(5, 51)))
-        #expect(!dialling.lost(socket(5, 51)))
+        let news = [socket(5, 50), socket(5, 51), socket(5, 51)].map { dialling.lost($0) }
+        #expect(news == [false, true, false])
         #expect(dialling.passedOver.count == 2)
     }
 
