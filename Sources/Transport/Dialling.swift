@@ -5,7 +5,7 @@ internal import HTTPDNSNames
 ///
 ///     begun ──▶ made
 ///       │ └───▶ refused: its socket is gone
-///       └─────▶ silent: given up, so that the next address is tried
+///       └─────▶ given up, so that the next address is tried ──▶ silent: its socket is gone
 ///
 /// Rules:
 /// 1. libcurl begins the next attempt only when it is called again after one has come to nothing, and
@@ -29,12 +29,15 @@ struct Dialling {
         /// Nil until the engine has looked at its clock.
         var since: Monotonic?
         var state = State.begun
+
+        var isOpen: Bool { state == .begun || state == .made || state == .givenUp }
     }
 
     enum State: Hashable {
         case begun
         case made
         case refused
+        case givenUp
         case silent
     }
 
@@ -46,13 +49,13 @@ struct Dialling {
             switch attempt.state {
             case .begun, .made: nil
             case .refused: PassedOver(attempt.endpoint.address, wasSilent: false)
-            case .silent: PassedOver(attempt.endpoint.address, wasSilent: true)
+            case .givenUp, .silent: PassedOver(attempt.endpoint.address, wasSilent: true)
             }
         }
     }
 
-    /// Those of which nothing is known yet.
-    var open: [Attempt] { attempts.filter { $0.state == .begun || $0.state == .made } }
+    /// Those whose sockets were there at the last look.
+    var open: [Attempt] { attempts.filter(\.isOpen) }
 
     mutating func begins(_ endpoint: Endpoint, on socket: Socket) {
         // A number that is given again was given back.
@@ -80,10 +83,8 @@ struct Dialling {
 
     @discardableResult
     private mutating func end(_ place: Int) -> Bool {
-        guard attempts[place].state == .begun || attempts[place].state == .made else {
-            return false
-        }
-        attempts[place].state = .refused
+        guard attempts[place].isOpen else { return false }
+        attempts[place].state = attempts[place].state == .givenUp ? .silent : .refused
         return true
     }
 
@@ -95,8 +96,8 @@ struct Dialling {
     /// That one is connected.
     mutating func made(_ socket: Socket) { change(socket, .made) }
 
-    /// That one is given up.
-    mutating func gaveUp(_ socket: Socket) { change(socket, .silent) }
+    /// That one is given up; libcurl has yet to notice.
+    mutating func gaveUp(_ socket: Socket) { change(socket, .givenUp) }
 
     private mutating func change(_ socket: Socket, _ state: State) {
         guard let place = attempts.firstIndex(where: { $0.socket == socket }),

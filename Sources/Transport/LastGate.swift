@@ -147,6 +147,8 @@ extension ActiveTransfer {
             record(loss == nil ? .bodySourceFailed("it could not be sent again") : lost)
             return false
         }
+        // It was allowed; what goes out now is the first of another connection.
+        if mustBeHTTP11 { leave() }
         timers.connectAnew(now: now)
         return true
     }

@@ -35,6 +35,11 @@ import Testing
         dialling.gaveUp(socket(5, 50))
         #expect(dialling.overdue(now: later(9_000), among: planned).isEmpty)
         #expect(dialling.passedOver == [PassedOver(try IPAddress("127.0.0.1"), wasSilent: true)])
+        // libcurl is called when its socket is gone: then alone it can begin the next.
+        #expect(dialling.open.map(\.socket) == [socket(5, 50)])
+        let isNews = dialling.lost(socket(5, 50))
+        #expect(isNews && dialling.open.isEmpty)
+        #expect(dialling.passedOver == [PassedOver(try IPAddress("127.0.0.1"), wasSilent: true)])
     }
 
     @Test func `the last of a family has all the time`() throws {
