@@ -26,6 +26,7 @@ public struct ResolvConfBackend: ResolverBackend {
 
     public var label: String { "resolv.conf" }
     public var isAuthenticated: Bool { false }
+    public var isOfTheSystem: Bool { true }
     public var isLocal: Bool {
         let servers = current().servers
         return !servers.isEmpty && servers.allSatisfy(\.address.isLoopback)

@@ -43,6 +43,7 @@ public struct SystemBackend: ResolverBackend {
 
     public var label: String { "system" }
     public var isAuthenticated: Bool { false }
+    public var isOfTheSystem: Bool { true }
     public var supportedTypes: Set<RecordType>? { [.a, .aaaa] }
 
     public func ask(

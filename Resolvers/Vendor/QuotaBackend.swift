@@ -15,6 +15,7 @@ package struct QuotaBackend: TellingBackend {
     package var label: String { backend.label }
     package var isAuthenticated: Bool { backend.isAuthenticated }
     package var isLocal: Bool { backend.isLocal }
+    package var isOfTheSystem: Bool { backend.isOfTheSystem }
     package var supportedTypes: Set<RecordType>? { backend.supportedTypes }
 
     package func networkDidChange() { backend.networkDidChange() }

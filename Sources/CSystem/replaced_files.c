@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 int httpdns_file_open(const char *path) {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -85,4 +86,34 @@ int httpdns_file_write_all(int descriptor, const void *octets, size_t count) {
 
 int httpdns_file_rename(const char *from, const char *to) {
     return rename(from, to) == 0 ? 0 : -errno;
+}
+
+// The next look at a lock that somebody has: who writes a small file has it for a few milliseconds.
+static const struct timespec lock_pause = {.tv_sec = 0, .tv_nsec = 5000000};
+
+static int64_t now_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// Whether the name still leads to what was opened: who had the lock before may have replaced it.
+static int is_still_there(const char *path, int descriptor) {
+    struct stat named, opened;
+    return stat(path, &named) == 0 && fstat(descriptor, &opened) == 0
+        && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+int httpdns_file_lock(const char *path, int64_t milliseconds) {
+    int64_t limit = now_milliseconds() + milliseconds;
+    for (;;) {
+        int descriptor = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+        if (descriptor < 0) return -errno;
+        int error = flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+        if (error == 0 && is_still_there(path, descriptor)) return descriptor;
+        close(descriptor);
+        if (error != 0 && error != EWOULDBLOCK && error != EINTR) return -error;
+        if (now_milliseconds() >= limit) return -EWOULDBLOCK;
+        if (error == EWOULDBLOCK) nanosleep(&lock_pause, NULL);
+    }
 }

@@ -79,7 +79,7 @@ extension BodyClaims.State {
 }
 
 extension RequestBody {
-    var isPresent: Bool {
+    package var isPresent: Bool {
         switch self {
         case .none: false
         case .bytes(let octets): !octets.isEmpty

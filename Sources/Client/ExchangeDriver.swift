@@ -78,6 +78,7 @@ final class ExchangeDriver: StartedExchange {
         if let fallback = client.parts.systemFallback {
             settings.allowsSystem = fallback.rule()
         }
+        if let refuses = client.parts.refusesCleartext { settings.refusesCleartext = refuses }
         settings.proxies = request.proxies ?? client.parts.proxies
         settings.consults = client.parts.cache != nil || request.cacheMode == .onlyIfCached
         state = Locked(State(machine: ExchangeMachine(request.head, settings: settings)))

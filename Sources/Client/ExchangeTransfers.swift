@@ -98,6 +98,7 @@ extension ExchangeDriver {
         if let promised, case .stream(let source) = body {
             body = .stream(MeasuredSource(source, length: promised))
         }
+        if RequestFraming.wantsChunks(fields) { body = body.inChunks }
         var wire = TransportRequest(
             origin: head.url.origin, route: route, method: head.method, target: head.url.target,
             fields: fields, body: body,
@@ -108,7 +109,8 @@ extension ExchangeDriver {
         wire.decodesContent =
             request.decodesAlways
             || !fields.contains("Accept-Encoding") && !wire.wantsPart && !request.passesCodings
-        wire.expectsContinue = request.expectsContinue
+        let isAskedFirst = try RequestFraming.expectsContinue(fields)
+        wire.expectsContinue = request.expectsContinue || isAskedFirst && body.isPresent
         return wire
     }
 

@@ -32,6 +32,8 @@ public final class HTTPDNSClient: Sendable {
         package var pinObserver: (any PinObserver)?
         /// Who is asked for a host that nobody else knows, and for which; nil: nobody.
         package var systemFallback: SystemFallbackPart?
+        /// Why a host is not asked over `http`: it is pinned. Nil: every host is.
+        package var refusesCleartext: (@Sendable (Host) -> TrustFailure?)?
         /// Through which proxies, where a request does not say.
         package var proxies = ProxyPolicy.none
         /// Who watches exchanges that nobody else does; nil: nobody.

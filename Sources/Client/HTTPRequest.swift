@@ -4,6 +4,13 @@ package import HTTPDNSLookup
 package import HTTPDNSNames
 
 /// A request as its author means it: the logical URL, no address anywhere.
+///
+/// Of its fields `Host`, `Content-Length` and `Transfer-Encoding` follow from URL and body: they may say
+/// the same, `Transfer-Encoding: chunked` sends a body of known length in chunks, and anything else is
+/// ``ExchangeFailure/Cause/unsendable(_:)``. `Expect: 100-continue` is ``expectsContinue``. How a
+/// connection is used is the transport's business: `Connection`, `Keep-Alive`, `Proxy-Connection`,
+/// `Upgrade`, `HTTP2-Settings` and a `TE` other than `trailers` are not sent. All others go out as they
+/// are, each in a line of its own.
 public struct HTTPRequest: Sendable {
     public var head: RequestHead
     public var body: RequestBody

@@ -356,6 +356,7 @@ extension RuledExchange.State {
 
     func next(after offer: RedirectOffer) -> HTTPRequest {
         var request = asked
+        request.redirects.visited.append(asked.head.url)
         request.head = offer.step.head
         if !offer.step.keepsBody {
             request.body = .none

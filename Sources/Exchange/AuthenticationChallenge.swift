@@ -20,27 +20,50 @@ package struct AuthenticationChallenge: Sendable, Hashable {
     }
 
     /// The challenges of an answer that can be met, the safer scheme first; each scheme once, as its
-    /// first challenge has it: libcurl answers no other. A Digest of an algorithm that it cannot compute
-    /// is passed over. Source: RFC 7616 §3.7.
+    /// first challenge has it: libcurl answers no other.
+    ///
+    /// Passed over is a Digest of an algorithm that libcurl cannot compute; one over the body
+    /// (`auth-int` alone), which it computes as if there were none; one without a nonce; and one that it
+    /// would mix with another challenge of the same field.
+    /// Source: RFC 7616 §3.3, §3.4.3, §3.7.
     package static func all(in fields: HTTPFields) -> [AuthenticationChallenge] {
         var found: [(challenge: AuthenticationChallenge, canBeMet: Bool)] = []
         for value in fields.all("WWW-Authenticate") {
             var reader = ChallengeReader(value)
-            while let read = reader.next() {
+            var field: [ReadChallenge] = []
+            while let read = reader.next() { field.append(read) }
+            for (place, read) in field.enumerated() {
                 guard let scheme = Scheme(rawValue: read.scheme.lowercased()),
                     !found.contains(where: { $0.challenge.scheme == scheme })
                 else { continue }
-                let algorithm = (read.algorithm ?? "MD5").lowercased()
+                let isMet = scheme != .digest || canBeMet(place, of: field)
                 found.append(
-                    (
-                        AuthenticationChallenge(scheme: scheme, realm: read.realm ?? ""),
-                        scheme != .digest || knownAlgorithms.contains(algorithm)
-                    ))
+                    (AuthenticationChallenge(scheme: scheme, realm: read["realm"] ?? ""), isMet))
             }
         }
         let met = found.filter(\.canBeMet).map(\.challenge)
         return met.filter { $0.scheme == .digest } + met.filter { $0.scheme == .basic }
     }
+
+    private static func canBeMet(_ place: Int, of field: [ReadChallenge]) -> Bool {
+        let digest = field[place]
+        guard digest["nonce"] != nil,
+            knownAlgorithms.contains((digest["algorithm"] ?? "MD5").lowercased()),
+            // libcurl looks for a scheme behind each comma, quoted or not; and from there on it takes a
+            // scheme's name and its first parameter for one word that it does not know.
+            !field[..<place].contains(where: \.hidesDigest),
+            !field[(place + 1)...].contains(where: {
+                !digestParameters.isDisjoint(with: $0.names.dropFirst())
+            })
+        else { return false }
+        let qualities = (digest["qop"] ?? "").split(whereSeparator: { ", \t".contains($0) })
+        return qualities.isEmpty || qualities.contains { $0.lowercased() == "auth" }
+    }
+
+    /// Source: curl 7.88.1, vauth/digest.c, `Curl_auth_decode_digest_http_message`.
+    private static let digestParameters: Set = [
+        "nonce", "stale", "realm", "opaque", "qop", "algorithm", "userhash",
+    ]
 
     /// Not `SHA-512-256`, which libcurl takes and then answers with SHA-256. Source: curl 7.88.1,
     /// vauth/digest.c, `Curl_auth_create_digest_http_message`.
@@ -89,6 +112,34 @@ extension HTTPURL {
     }
 }
 
+/// A challenge as it stands in a field.
+private struct ReadChallenge {
+    let scheme: String
+    /// In lower case and in order.
+    private(set) var names: [String] = []
+    private var parameters: [String: String] = [:]
+
+    init(scheme: String) { self.scheme = scheme }
+
+    /// Of two of one name the first counts.
+    mutating func take(_ name: String, _ value: String?) {
+        names.append(name.lowercased())
+        guard let value else { return }
+        parameters[name.lowercased()] = parameters[name.lowercased()] ?? value
+    }
+
+    subscript(name: String) -> String? { parameters[name] }
+
+    /// A value has the name of the scheme behind a comma.
+    var hidesDigest: Bool {
+        parameters.values.contains { value in
+            value.split(separator: ",").dropFirst().contains { part in
+                part.drop { $0 == " " || $0 == "\t" }.lowercased().hasPrefix("digest")
+            }
+        }
+    }
+}
+
 /// Reads a `WWW-Authenticate` value, challenge by challenge.
 ///
 /// A token that no `=` follows begins a challenge; what belongs to it goes on until the next such token.
@@ -101,11 +152,11 @@ private struct ChallengeReader {
 
     init(_ value: String) { octets = Array(value.utf8) }
 
-    /// The next challenge's scheme, and two of its parameters; nil at the end.
-    mutating func next() -> (scheme: String, realm: String?, algorithm: String?)? {
+    /// Nil at the end.
+    mutating func next() -> ReadChallenge? {
         guard let scheme = pending ?? token() else { return nil }
         pending = nil
-        var (realm, algorithm): (String?, String?)
+        var challenge = ReadChallenge(scheme: scheme)
         while let name = token() {
             skipSpaces()
             guard take(0x3D) else {
@@ -116,13 +167,9 @@ private struct ChallengeReader {
             while take(0x3D) {}
             skipSpaces()
             let value = take(0x22) ? quoted() : word()
-            switch name.lowercased() {
-            case "realm": realm = realm ?? value
-            case "algorithm": algorithm = algorithm ?? value
-            default: continue
-            }
+            challenge.take(name, value)
         }
-        return (scheme, realm, algorithm)
+        return challenge
     }
 
     /// The next token, commas and blanks before it skipped.

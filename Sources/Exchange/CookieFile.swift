@@ -19,7 +19,7 @@ extension CookieJar {
     ///   - isPublicSuffix: true for a name under which others register names; no cookie of a file is
     ///     for all of them.
     /// - Throws: ``CookieFileFault``: the first line that is no cookie. Nothing is read in part: the
-    ///   file would be written back without the rest.
+    ///   file would be written back without the rest. ``CookieFileReading`` reads what can be read.
     public init(
         netscape text: String, now: WallTime, isPublicSuffix: (HostName) -> Bool
     ) throws(CookieFileFault) {
@@ -36,24 +36,9 @@ extension CookieJar {
     public init(
         netscape octets: [UInt8], now: WallTime, isPublicSuffix: (HostName) -> Bool
     ) throws(CookieFileFault) {
-        self.init()
-        for (index, line) in octets.split(
-            separator: 0x0A, omittingEmptySubsequences: false
-        ).enumerated() {
-            var line = line
-            if line.last == 0x0D { line.removeLast() }
-            let reading = CookieFileLine(line)
-            switch reading {
-            case .remark: continue
-            case .fault(let reason): throw CookieFileFault(line: index + 1, reason: reason)
-            case .cookie(let fields):
-                do throws(CookieFileReason) {
-                    restore(try fields.cookie(made: now, isPublicSuffix), now: now)
-                } catch {
-                    throw CookieFileFault(line: index + 1, reason: error)
-                }
-            }
-        }
+        let reading = CookieFileReading(octets, now: now, isPublicSuffix: isPublicSuffix)
+        if let first = reading.skipped.first { throw first }
+        self = reading.jar
     }
 
     /// The jar as a cookie file: what has not expired, oldest first, cookies of the session included.
@@ -68,7 +53,7 @@ extension CookieJar {
     /// - Parameter now: decides what has expired.
     public func netscapeOctets(now: WallTime) -> [UInt8] { netscape(now: now).wire }
 
-    private func netscape(now: WallTime) -> FieldText {
+    fileprivate func netscape(now: WallTime) -> FieldText {
         let lines = all(now: now).compactMap(CookieFileLine.text)
         return FieldText.joined(
             [FieldText(CookieFileLine.preface)]
@@ -77,7 +62,57 @@ extension CookieJar {
     }
 }
 
-/// Why a cookie file was not read.
+/// A cookie file that others write, too: its cookies, and the lines that are none, one by one.
+///
+/// It is read as curl reads it: a byte-order mark, `\r`, a path that is missing, empty or without `/`
+/// (it is `/`), an expiry that is negative or has decimals are no faults. Prefixes (`__Host-`,
+/// `__Secure-`) promise here what they promise in a `Set-Cookie` field.
+/// Source: curl 7.88.1, lib/cookie.c, `Curl_cookie_add`; RFC 6265bis §4.1.3.
+public struct CookieFileReading: Sendable {
+    /// What could be read.
+    public private(set) var jar = CookieJar()
+    /// The lines that hold no cookie that may be kept, in order.
+    public private(set) var skipped: [CookieFileFault] = []
+    /// Those lines as they stand.
+    private var skippedLines: [[UInt8]] = []
+
+    /// Reads a whole file; nothing in it is an error.
+    ///
+    /// - Parameters:
+    ///   - octets: the whole file, which need not be UTF-8.
+    ///   - now: decides what is over.
+    ///   - isPublicSuffix: true for a name under which others register names.
+    public init(_ octets: [UInt8], now: WallTime, isPublicSuffix: (HostName) -> Bool) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = octets.starts(with: mark) ? octets.dropFirst(mark.count) : octets[...]
+        for (index, line) in text.split(
+            separator: 0x0A, omittingEmptySubsequences: false
+        ).enumerated() {
+            let line = line.prefix { $0 != 0x0D }
+            do throws(CookieFileReason) {
+                switch CookieFileLine(line) {
+                case .remark: continue
+                case .fault(let reason): throw reason
+                case .cookie(let fields):
+                    jar.restore(try fields.cookie(made: now, isPublicSuffix), now: now)
+                }
+            } catch {
+                skipped.append(CookieFileFault(line: index + 1, reason: error))
+                skippedLines.append(Array(line))
+            }
+        }
+    }
+
+    /// `jar` as a cookie file, with the lines of this one that were skipped at its end: they are
+    /// somebody else's to judge.
+    ///
+    /// - Parameter now: decides what has expired.
+    public func octets(with jar: CookieJar, now: WallTime) -> [UInt8] {
+        jar.netscapeOctets(now: now) + skippedLines.flatMap { $0 + [0x0A] }
+    }
+}
+
+/// Why a line of a cookie file was not read.
 public struct CookieFileFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// From 1.
     public let line: Int
@@ -99,7 +134,6 @@ public enum CookieFileReason: Error, Sendable, Hashable, CustomStringConvertible
     case badDomain(String)
     /// Neither TRUE nor FALSE: the field's name and its text.
     case badFlag(String, String)
-    case badPath(String)
     case badExpiry(String)
     case noName
     case controlCharacter
@@ -107,6 +141,8 @@ public enum CookieFileReason: Error, Sendable, Hashable, CustomStringConvertible
     case tooLarge
     /// For all hosts of a public suffix.
     case publicSuffix(String)
+    /// `__Secure-` or `__Host-` without what that prefix promises.
+    case brokenPrefix
 
     public var description: String {
         switch self {
@@ -115,7 +151,6 @@ public enum CookieFileReason: Error, Sendable, Hashable, CustomStringConvertible
                 + "path, TRUE or FALSE for https only, expiry, name, value"
         case .badDomain(let text): "\"\(text)\" is neither a host name nor an address"
         case .badFlag(let name, let text): "\(name) is \"\(text)\"; TRUE or FALSE is meant"
-        case .badPath(let text): "the path \"\(text)\" does not begin with /"
         case .badExpiry(let text):
             "the expiry \"\(text)\" is no number of seconds since 1970; 0 is for the session"
         case .noName: "the cookie has no name"
@@ -123,6 +158,9 @@ public enum CookieFileReason: Error, Sendable, Hashable, CustomStringConvertible
         case .tooLarge: "name and value are more than 4096 octets"
         case .publicSuffix(let name):
             "\(name) is a public suffix: the cookie would reach hosts of other owners"
+        case .brokenPrefix:
+            "the name promises what the line does not keep: __Secure- is for https only, __Host- so, "
+                + "with path / and for its host alone"
         }
     }
 }
@@ -148,8 +186,14 @@ private enum CookieFileLine {
             return
         }
         // A value may hold tabs; an empty one may have lost the last.
-        let fields = rest.split(separator: 0x09, maxSplits: 6, omittingEmptySubsequences: false)
+        var fields = rest.split(separator: 0x09, maxSplits: 6, omittingEmptySubsequences: false)
             .map { FieldText(octets: $0) }
+        // Some writers leave the path out.
+        if fields.count >= 5, ["TRUE", "FALSE"].contains(fields[2].text) {
+            fields = rest.split(separator: 0x09, maxSplits: 5, omittingEmptySubsequences: false)
+                .map { FieldText(octets: $0) }
+            fields.insert("/", at: 2)
+        }
         guard fields.count == 7 || fields.count == 6 else {
             self = .fault(.fields(fields.count))
             return
@@ -187,14 +231,22 @@ private struct CookieFileFields {
         guard octets.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
             throw .controlCharacter
         }
-        let path = fields[2]
-        guard path.hasPrefix("/") else { throw .badPath(RewriteFault.printable(path)) }
-        let reachesBelow = try flag(fields[1], "the second field")
-        let scope = try scope(reachesBelow: reachesBelow, isPublicSuffix)
-        return CookieJar.Cookie(
+        // Source: curl 7.88.1, lib/cookie.c: all but TRUE is for the host alone.
+        let scope = try scope(reachesBelow: fields[1].uppercased() == "TRUE", isPublicSuffix)
+        let cookie = CookieJar.Cookie(
             name: name, value: value, domain: scope.domain, isHostOnly: scope.isHostOnly,
             path: path, isSecure: try flag(fields[3], "the fourth field"), isHTTPOnly: isHTTPOnly,
             expires: try expiry(), created: now)
+        guard cookie.keepsPrefix(hasDomain: !scope.isHostOnly) else { throw .brokenPrefix }
+        return cookie
+    }
+
+    /// Source: curl 7.88.1, lib/cookie.c, `sanitize_cookie_path`.
+    private var path: String {
+        var path = fields[2][...]
+        if path.hasPrefix("\"") { path = path.dropFirst() }
+        if path.hasSuffix("\"") { path = path.dropLast() }
+        return path.hasPrefix("/") ? String(path) : "/"
     }
 
     private var fields: [String] { texts.map(\.text) }
@@ -219,11 +271,19 @@ private struct CookieFileFields {
         }
     }
 
-    /// Nil for a cookie of the session.
+    /// Nil for a cookie of the session. What is before 1970 is over; decimals do not count.
     private func expiry() throws(CookieFileReason) -> WallTime? {
-        guard let seconds = Int64(fields[4]) else {
-            throw .badExpiry(RewriteFault.printable(fields[4]))
-        }
-        return seconds == 0 ? nil : WallTime(secondsSince1970: seconds)
+        let text = fields[4]
+        let isNegative = text.hasPrefix("-")
+        let parts = text.drop { $0 == "-" }.utf8.split(
+            separator: 0x2E, maxSplits: 1, omittingEmptySubsequences: false)
+        guard text.utf8.count - text.drop(while: { $0 == "-" }).utf8.count <= 1,
+            let digits = parts.first, !digits.isEmpty,
+            parts.allSatisfy({ $0.allSatisfy { (0x30...0x39).contains($0) } })
+        else { throw .badExpiry(RewriteFault.printable(text)) }
+        // More than a number holds is far enough away.
+        let seconds = Int64(String(decoding: digits, as: UTF8.self)) ?? .max
+        guard seconds != 0 else { return nil }
+        return WallTime(secondsSince1970: isNegative ? 0 - seconds : seconds)
     }
 }

@@ -53,6 +53,13 @@ public struct CookieJar: Sendable, Hashable {
             nameText == other.nameText && domain == other.domain && path == other.path
         }
 
+        /// What the name promises holds. Source: RFC 6265bis §4.1.3.
+        func keepsPrefix(hasDomain: Bool) -> Bool {
+            let name = name.lowercased()
+            if name.hasPrefix("__secure-") { return isSecure }
+            return !name.hasPrefix("__host-") || isSecure && !hasDomain && path == "/"
+        }
+
         func isExpired(at now: WallTime) -> Bool { expires.map { $0 <= now } ?? false }
     }
 
@@ -221,11 +228,7 @@ extension CookieJar {
             }
             guard !hides else { throw .wouldHideSecure }
         }
-        let name = cookie.name.lowercased()
-        if name.hasPrefix("__secure-"), !cookie.isSecure { throw .brokenPrefix }
-        if name.hasPrefix("__host-"), !cookie.isSecure || hasDomain || cookie.path != "/" {
-            throw .brokenPrefix
-        }
+        guard cookie.keepsPrefix(hasDomain: hasDomain) else { throw .brokenPrefix }
     }
 
     /// `Max-Age` counts before `Expires`. Source: RFC 6265 §5.3 step 3. Nothing is kept for longer than
@@ -285,7 +288,7 @@ extension CookieJar {
         }
     }
 
-    private mutating func remove(_ victim: Cookie?) {
+    mutating func remove(_ victim: Cookie?) {
         guard let victim, var list = cookies[victim.domain] else { return }
         list.removeAll { $0.replaces(victim) }
         count += list.count - (cookies[victim.domain]?.count ?? 0)

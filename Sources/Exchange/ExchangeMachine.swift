@@ -70,6 +70,7 @@ package struct ExchangeMachine: Sendable {
     private let allowsSystem: @Sendable (Host) -> Bool
     /// Of the hop that runs.
     private var tally = RetryRules.Tally()
+    private let refusesCleartext: @Sendable (Host) -> TrustFailure?
     private let proxies: ProxyPolicy
     /// Of the hop that runs, and which addresses it may be told to connect to.
     private var proxy: Proxy?
@@ -91,6 +92,7 @@ package struct ExchangeMachine: Sendable {
         follows = settings.followsRedirects
         toASCII = settings.toASCII
         allowsSystem = settings.allowsSystem
+        refusesCleartext = settings.refusesCleartext
         proxies = settings.proxies
         consults = settings.consults
     }
@@ -334,6 +336,9 @@ extension ExchangeMachine {
         proxy = proxies.proxy(for: head.url.origin)
         targets = []
         report.hops.append(ExchangeReport.Hop(url: head.url, proxy: proxy))
+        if head.url.origin.scheme == .http, let why = refusesCleartext(head.url.origin.host) {
+            return end(.untrusted(why), now: now)
+        }
         guard !consults else {
             state = .consulting
             return [.consult(head)]
@@ -367,7 +372,8 @@ extension ExchangeMachine {
     private mutating func judge(_ response: ResponseHead) -> [Action] {
         guard follows else { return receive(response) }
         let decision = rules.decide(
-            response, to: head, hasBody: sendsBody, hops: report.hops.count - 1, toASCII: toASCII)
+            response, to: head, hasBody: sendsBody, hops: report.hops.count - 1, toASCII: toASCII,
+            wasVisited: report.visited)
         switch decision {
         case .deliver(let reason):
             note { $0.notFollowed = reason.isRefusal ? reason : nil }

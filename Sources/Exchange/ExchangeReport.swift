@@ -50,6 +50,18 @@ public struct ExchangeReport: Sendable, Hashable {
         /// Why the system was asked after all, where it was.
         public internal(set) var systemFallback: ResolutionFailure?
 
+        /// The addresses are not of the first source of the chain, or the system was asked after it.
+        public var isFallback: Bool { systemFallback != nil || (resolution?.step ?? 1) > 1 }
+
+        /// Why, in a bounded label, safe in metrics and JSON: of the first source that gave nothing,
+        /// where that is known; `earlier_source` where it is not, for a kept answer say. Nil without a
+        /// fall-back.
+        public var fallbackLabel: String? {
+            guard isFallback else { return nil }
+            return systemFallback?.label ?? resolution?.attempts.first?.reason.label
+                ?? "earlier_source"
+        }
+
         /// The rules that acted on it, in order; empty without rules.
         public package(set) var appliedRules: [AppliedRule] = []
         /// Their names.
@@ -95,6 +107,11 @@ public struct ExchangeReport: Sendable, Hashable {
         case replay
         /// Nobody: a rule refused the request.
         case nobody
+    }
+
+    /// True for the URL of a hop, fragments aside.
+    func visited(_ url: HTTPURL) -> Bool {
+        hops.contains { $0.url.isSame(as: url) }
     }
 
     /// One report of an exchange that went on in another: hops in order, times added.

@@ -1,4 +1,5 @@
 package import HTTPDNSNames
+package import HTTPDNSTrust
 
 extension ExchangeMachine {
     /// What is fixed for the whole exchange.
@@ -10,6 +11,8 @@ extension ExchangeMachine {
         package var toASCII: DomainToASCII
         /// Whether the system may be asked for that host when nobody else has an answer.
         package var allowsSystem: @Sendable (Host) -> Bool = { _ in false }
+        /// Why that host is not asked over `http`: it is pinned. Nil where it is.
+        package var refusesCleartext: @Sendable (Host) -> TrustFailure? = { _ in nil }
         package var proxies = ProxyPolicy.none
         /// There is a cache to be asked before each hop.
         package var consults = false

@@ -134,6 +134,8 @@ public enum RewriteFault: Error, Sendable, Hashable {
     case lengthDiffers(given: String)
     /// The caller set a `Transfer-Encoding` other than `chunked`, or one beside a `Content-Length`.
     case transferCoding(String)
+    /// The caller set an `Expect` other than `100-continue`.
+    case expectation(String)
 
     /// Text of a caller, short and without control characters.
     static func printable(_ text: String) -> String {
@@ -160,6 +162,8 @@ extension RewriteFault: CustomStringConvertible {
         case .transferCoding(let coding):
             "the request sets Transfer-Encoding to \"\(coding)\", which is not sent; leave the field "
                 + "out, and a body of unknown length goes out in chunks"
+        case .expectation(let text):
+            "the request sets Expect to \"\(text)\"; there is no expectation but 100-continue"
         case .unusableCookies: "the cookies hold a control character; a Cookie field cannot"
         }
     }

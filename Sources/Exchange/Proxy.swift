@@ -165,8 +165,15 @@ public struct ProxyPolicy: Sendable, Hashable {
     /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say; also in capitals,
     /// but for `HTTP_PROXY`, which a CGI program gets from whoever sends it a `Proxy` field.
     ///
-    /// - Throws: ``ProxyFault``: a proxy that was meant and cannot be used must not be passed by.
-    public init(environment variable: (String) -> String?) throws(ProxyFault) {
+    /// - Parameters:
+    ///   - variable: the value of a variable; nil where there is none.
+    ///   - toASCII: for exceptions that are not ASCII.
+    /// - Throws: ``ProxyFault``: a proxy that was meant and cannot be used must not be passed by. What
+    ///   `no_proxy` has that cannot be read is in ``ProxyExceptions/unread``, and ends nothing.
+    public init(
+        environment variable: (String) -> String?,
+        toASCII: DomainToASCII = HTTPURL.refusingUnicode
+    ) throws(ProxyFault) {
         func word(_ names: [String]) -> String? {
             for name in names {
                 if let text = variable(name), !text.isEmpty { return text }
@@ -180,7 +187,8 @@ public struct ProxyPolicy: Sendable, Hashable {
         }
         http = try proxy(["http_proxy"] + all)
         https = try proxy(["https_proxy", "HTTPS_PROXY"] + all)
-        exceptions = ProxyExceptions(word(["no_proxy", "NO_PROXY"]) ?? "")
+        exceptions = ProxyExceptions(
+            word(["no_proxy", "NO_PROXY"]) ?? "", toASCII: toASCII)
     }
 
     /// The proxy of an origin.
@@ -189,66 +197,6 @@ public struct ProxyPolicy: Sendable, Hashable {
             !exceptions.contain(origin.host, port: origin.port)
         else { return nil }
         return proxy
-    }
-}
-
-/// Hosts that are reached without a proxy.
-public struct ProxyExceptions: Sendable, Hashable {
-    private enum Rule: Sendable, Hashable {
-        case all
-        case block(AddressBlock)
-        /// The domain and all below it.
-        case domain(HostName)
-    }
-
-    private struct Entry: Sendable, Hashable {
-        let rule: Rule
-        let port: Port?
-    }
-
-    private var entries: [Entry] = []
-
-    public init() {}
-
-    /// Reads a list as `no_proxy` has it: `*`, domains with all below them (with or without a dot
-    /// before), addresses and blocks of them, each with a port or not. What cannot be read counts for
-    /// nothing.
-    public init(_ list: String) {
-        for item in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
-            if let entry = ProxyExceptions.entry(String(item)) { entries.append(entry) }
-        }
-    }
-
-    func contain(_ host: Host, port: Port) -> Bool {
-        entries.contains { entry in
-            guard entry.port == nil || entry.port == port else { return false }
-            switch (entry.rule, host) {
-            case (.all, _): return true
-            case (.block(let block), .address(let address)): return block.contains(address)
-            case (.domain(let domain), .name(let name)):
-                return name == domain || name.text.hasSuffix("." + domain.text)
-            default: return false
-            }
-        }
-    }
-
-    private static func entry(_ text: String) -> Entry? {
-        if text == "*" { return Entry(rule: .all, port: nil) }
-        if let block = try? AddressBlock(text) { return Entry(rule: .block(block), port: nil) }
-        var host = text[...]
-        var port: Port?
-        if let colon = text.lastIndex(of: ":") {
-            guard let number = Port(text[text.index(after: colon)...]) else { return nil }
-            port = number
-            host = text[..<colon]
-        }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        if let block = try? AddressBlock(String(host)) {
-            return Entry(rule: .block(block), port: port)
-        }
-        while host.hasPrefix("*") || host.hasPrefix(".") { host = host.dropFirst() }
-        guard let domain = try? HostName(String(host)) else { return nil }
-        return Entry(rule: .domain(domain), port: port)
     }
 }
 

@@ -20,6 +20,8 @@ public struct RedirectRules: Sendable, Hashable {
     public var allowsDowngrade = false
     /// Redirects that led to the request these rules are for: they count.
     package var followed = 0
+    /// The URLs that were asked for on the way there.
+    package var visited: [HTTPURL] = []
 
     public init() {}
 
@@ -31,10 +33,12 @@ public struct RedirectRules: Sendable, Hashable {
     ///   - hasBody: true when the request carried a body of at least one octet.
     ///   - hops: redirects followed before this one.
     ///   - toASCII: for a host that is not ASCII.
+    ///   - wasVisited: whether a URL was asked for before; tells a circle from a long way.
     /// - Returns: whether to follow, and with which request; to deliver the answer; or to fail.
     public func decide(
         _ response: ResponseHead, to request: RequestHead, hasBody: Bool, hops: Int,
-        toASCII: DomainToASCII = HTTPURL.refusingUnicode
+        toASCII: DomainToASCII = HTTPURL.refusingUnicode,
+        wasVisited: (HTTPURL) -> Bool = { _ in false }
     ) -> RedirectDecision {
         guard let status = RedirectStatus(rawValue: response.status) else {
             return .deliver(.notARedirect)
@@ -50,7 +54,11 @@ public struct RedirectRules: Sendable, Hashable {
         do { url = try request.url.resolving(reference: location, toASCII: toASCII) } catch {
             return .deliver(.unreadableLocation(error))
         }
-        guard hops + followed < maximumHops else { return .refuse(.tooMany(maximumHops)) }
+        guard hops + followed < maximumHops else {
+            return .refuse(
+                wasVisited(url) || visited.contains { $0.isSame(as: url) }
+                    ? .circle(at: url, within: maximumHops) : .tooMany(maximumHops))
+        }
         if request.url.origin.scheme == .https, url.origin.scheme == .http, !allowsDowngrade {
             return .refuse(.downgrade(to: url))
         }
@@ -152,13 +160,21 @@ public struct RedirectStep: Sendable, Hashable {
 
 /// Why a redirect is not followed and the exchange fails.
 public enum RedirectFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// As many as are allowed were followed, and there is another.
     case tooMany(Int)
+    /// The same, and it leads to a URL that was asked for before.
+    case circle(at: HTTPURL, within: Int)
     case downgrade(to: HTTPURL)
 
     public var description: String {
         switch self {
         case .tooMany(let maximum):
-            "more than \(maximum) redirects: the server most likely redirects in a circle"
+            maximum == 0
+                ? "the server redirects, and the limit is 0 redirects"
+                : "the server redirects once more, and the limit is \(maximum) redirects"
+        case .circle(let url, let maximum):
+            "the server redirects in a circle: \(url) came twice within the limit of \(maximum) "
+                + "redirects"
         case .downgrade(let url):
             RedirectFault.downgradeText(to: url) + "; RedirectRules.allowsDowngrade permits it"
         }
@@ -189,4 +205,9 @@ private enum RedirectStatus: Int {
     }
 
     var dropsBody: Bool { self == .seeOther }
+}
+
+extension HTTPURL {
+    /// What is asked for is the same: fragment and userinfo aside.
+    func isSame(as other: HTTPURL) -> Bool { origin == other.origin && target == other.target }
 }

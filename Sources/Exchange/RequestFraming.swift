@@ -31,6 +31,34 @@ package enum RequestFraming {
         return known == nil ? length : nil
     }
 
+    /// The fields want the body in chunks, whatever is known of its length.
+    package static func wantsChunks(_ fields: HTTPFields) -> Bool {
+        fields.all("Transfer-Encoding").contains { HTTPFields.same($0, "chunked") }
+    }
+
+    /// The fields ask the server whether it wants the body.
+    ///
+    /// - Throws: ``RewriteFault/expectation(_:)``: there is no other. Source: RFC 9110 §10.1.1.
+    package static func expectsContinue(_ fields: HTTPFields) throws(RewriteFault) -> Bool {
+        let expectations = fields.all("Expect").filter { !$0.isEmpty }
+        for other in expectations where !HTTPFields.same(other, "100-continue") {
+            throw .expectation(RewriteFault.printable(other))
+        }
+        return !expectations.isEmpty
+    }
+
+    /// True for a field that is neither sent nor has any effect: it says how a connection is to be used,
+    /// and connections are the transport's.
+    package static func isIgnored(_ field: HTTPFields.Field) -> Bool {
+        guard isTransports(field) else { return false }
+        switch field.name.lowercased() {
+        case "host", "content-length", "transfer-encoding", "expect": return false
+        // That is what happens anyhow.
+        case "connection": return !HTTPFields.same(field.value, "keep-alive")
+        default: return true
+        }
+    }
+
     /// True for a field that frames the message or steers the connection: it does not go out as it was
     /// given, the transport writes its own.
     ///

@@ -53,6 +53,8 @@ public struct HTTPDNS: Sendable {
         resolverJudge = ResolverJudge(
             try ResolverFactory.verifier(configuration.resolverTrust), reporter: reporter)
         resolverPolicy = ChangingPolicy(configuration.resolverTrust)
+        var configuration = configuration
+        configuration.resolverOptions.withholdsSystem = HTTPDNS.withholding(configuration, policy)
         let resolver = try HTTPDNS.resolver(configuration, transport, resolverJudge)
         let verifier = try ResolverFactory.verifier(configuration.trust)
         let isPublicSuffix: @Sendable (HostName) -> Bool = { PublicSuffix.isPublicSuffix($0) }
@@ -62,6 +64,9 @@ public struct HTTPDNS: Sendable {
             cookies: cookieBox,
             toASCII: { (text) throws(NameError) in try IDNA.toASCII(text) },
             isPublicSuffix: isPublicSuffix, version: configuration.highestVersion)
+        parts.refusesCleartext = { host in
+            policy.current.pins.refusalOfCleartext(to: host, now: SystemWallClock().now())
+        }
         parts.proxies = configuration.proxies
         if !configuration.systemFallback.isNever {
             parts.systemFallback = HTTPDNS.fallback(configuration, policy)
@@ -81,6 +86,7 @@ public struct HTTPDNS: Sendable {
             (configuration.resolvers + configuration.routedResolvers).compactMap(\.serverHost))
         follower = configuration.followsNetwork ? NetworkFollower(resolver) : nil
         report = configuration.report
+        if let line = systemForPinned { report?(line) }
         confess(configuration.trust)
         confess(configuration.resolverTrust, ofResolvers: true)
     }
@@ -102,6 +108,29 @@ public struct HTTPDNS: Sendable {
 
     /// What became of mismatches of pins so far.
     public var pinReportCounts: PinReportCounts { reporter.counts }
+
+    /// For which hosts whom the network names is left out of the chain.
+    private static func withholding(
+        _ configuration: HTTPDNSConfiguration, _ policy: ChangingPolicy
+    ) -> @Sendable (HostName) -> Bool {
+        let rule = configuration.systemFallback
+        return { name in
+            let pins = policy.current.pins
+            guard !pins.isEmpty, pins.match(for: .name(name))?.rule != nil else { return false }
+            return !rule.allows(.name(name), pins: pins)
+        }
+    }
+
+    /// What is to be said where there are pins, and a chain of nothing but the system: it was somebody's
+    /// own choice, and is kept to.
+    package var systemForPinned: String? {
+        guard !policy.current.pins.isEmpty, !resolver.sources.isEmpty,
+            !resolver.asksOthersThanTheSystem
+        else { return nil }
+        let names = resolver.sources.map(\.label).joined(separator: ", ")
+        return
+            "pinned hosts are looked up by what the network names, too: \(names) is all of the chain"
+    }
 
     private static func fallback(
         _ configuration: HTTPDNSConfiguration, _ policy: ChangingPolicy
@@ -160,6 +189,9 @@ public struct HTTPDNS: Sendable {
 /// How an ``HTTPDNS`` is put together.
 public struct HTTPDNSConfiguration: Sendable {
     /// Whom to ask, most trusted first.
+    ///
+    /// For a pinned host those that the network names (`system`, `resolv.conf`) are left out, unless
+    /// ``systemFallback`` allows them for it, a route sends it there, or there is nobody else.
     public var resolvers = ResolverDescription.builtIn
     /// Back-ends of the application's own; asked after ``resolvers``.
     public var customResolvers: [any ResolverBackend] = []

@@ -82,6 +82,7 @@ private struct RelabelledBackend: TellingBackend {
 
     var isAuthenticated: Bool { backend.isAuthenticated }
     var isLocal: Bool { backend.isLocal }
+    var isOfTheSystem: Bool { backend.isOfTheSystem }
     var supportedTypes: Set<RecordType>? { backend.supportedTypes }
 
     func networkDidChange() { backend.networkDidChange() }

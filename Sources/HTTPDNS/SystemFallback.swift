@@ -1,7 +1,8 @@
 public import HTTPDNSNames
 internal import HTTPDNSTrust
 
-/// For which hosts a client may ask the system's resolver when none of its own sources has an answer.
+/// For which hosts a client may ask the system's resolver when none of its own sources has an answer;
+/// and for which pinned hosts it may where it is one of the chain.
 ///
 /// It is never used for a host that a source says does not exist, and what it says is held to the same
 /// proof as every other answer. A request that used it says so: ``ExchangeReport/Hop/systemFallback``.

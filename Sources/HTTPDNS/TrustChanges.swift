@@ -32,6 +32,9 @@ extension HTTPDNS {
         try policy.change(
             edit, build: { (policy) throws(SetupFault) in try ResolverFactory.verifier(policy) },
             publish: judgeOrigins)
+        // What the network said of a host before it was pinned does not count for it any more.
+        let pins = policy.current.pins
+        resolver.withholdsOthers { pins.match(for: .name($0))?.rule != nil }
     }
 
     private func judgeOrigins(with verifier: any PeerVerifier) {

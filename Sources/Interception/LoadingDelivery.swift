@@ -227,6 +227,7 @@ extension Loading {
 extension Loading.State {
     /// What an exchange that takes over from here has to send, and how many redirects are left.
     fileprivate mutating func follow(_ offer: RedirectOffer) {
+        plan.request.redirects.visited.append(plan.request.head.url)
         plan.request.head = offer.step.head
         if !offer.step.keepsBody { plan.body = .none }
         plan.request.redirects.followed += 1

@@ -135,7 +135,7 @@ extension ExchangeFailure {
         case .bodyTooLarge: .dataLengthExceedsMaximum
         case .bodyExpandsTooFar: .cannotDecodeContentData
         case .bodySourceFailed, .bodyNotReplayable: .requestBodyStreamExhausted
-        case .redirectRefused(.tooMany): .httpTooManyRedirects
+        case .redirectRefused(.tooMany), .redirectRefused(.circle): .httpTooManyRedirects
         case .redirectRefused(.downgrade): .appTransportSecurityRequiresSecureConnection
         case .refusedByRule(let refusal): refusal.urlCode
         case .unsendable: .badURL

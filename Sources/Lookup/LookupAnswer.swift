@@ -76,6 +76,15 @@ public struct LookupAttempt: Sendable, Hashable {
         /// It answered "no address" without saying how long that holds.
         case emptyAnswer
         case failed(QueryFailure)
+
+        /// A bounded label, safe in metrics and JSON.
+        public var label: String {
+            switch self {
+            case .answered: "server_failure"
+            case .emptyAnswer: "no_data"
+            case .failed(let failure): failure.label
+            }
+        }
     }
 }
 

@@ -475,6 +475,7 @@ package struct LookupMachine: Sendable {
     }
 
     private mutating func conclude(isLate: Bool) -> [Action] {
+        let attempts = attempts + rules.withheld
         if let secondBest { return end([.settle(secondBest, attempts: attempts)]) }
         return end([
             .fail(

@@ -53,6 +53,8 @@ package struct LookupRules: Sendable {
     package var preferenceWindowMilliseconds = LookupRules.usualPreferenceWindowMilliseconds
     /// Which addresses are not believed.
     package var policy = AddressPolicy.off
+    /// Sources that this lookup may not ask: told where it fails.
+    package var withheld: [LookupAttempt] = []
 
     package init() {}
 

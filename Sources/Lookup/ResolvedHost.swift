@@ -22,6 +22,9 @@ public struct ResolvedHost: Sendable, Hashable {
     public let source: Testimony.Source
     /// Sources that gave nothing usable before.
     public let attempts: [LookupAttempt]
+    /// Which source of the resolver's chain it was, from 1; nil where the chain was not asked: a table,
+    /// a rule, a literal.
+    public private(set) var step: Int?
 
     /// An address that needs no lookup.
     package init(literal address: IPAddress) {
@@ -78,6 +81,13 @@ public struct ResolvedHost: Sendable, Hashable {
         var other = self
         other.addresses = addresses
         other.synthesised = synthesised
+        return other
+    }
+
+    /// The same with its place in the chain.
+    package func placed(at step: Int?) -> ResolvedHost {
+        var other = self
+        other.step = source.transport == .hosts || source.transport == .literal ? nil : step
         return other
     }
 

@@ -21,6 +21,11 @@ public protocol ResolverBackend: Sendable {
     /// addresses in its answers are no attack. False unless the back-end says otherwise.
     var isLocal: Bool { get }
 
+    /// True when it asks whom this machine's network names: the system's resolver, the servers of
+    /// `resolv.conf`. Such a source is left out for hosts that are pinned. False unless the back-end
+    /// says otherwise.
+    var isOfTheSystem: Bool { get }
+
     /// The record types it can ask for; nil means any.
     var supportedTypes: Set<RecordType>? { get }
 
@@ -36,6 +41,8 @@ public protocol ResolverBackend: Sendable {
 
 extension ResolverBackend {
     public var isLocal: Bool { false }
+
+    public var isOfTheSystem: Bool { false }
 
     public func networkDidChange() {}
 }
@@ -188,6 +195,8 @@ public enum QueryFailure: Error, Sendable, Hashable {
     /// This source does not know the name and does not claim that it does not exist (a hosts file, a
     /// table): the next source is asked.
     case notCovered
+    /// The host is pinned, and this source asks whom the network names: whom pins are against.
+    case withheld
     /// A fault of ours: a bug to report. The text names the place.
     case unexpected(String)
 
@@ -207,6 +216,7 @@ public enum QueryFailure: Error, Sendable, Hashable {
         case .overQuota: "over_quota"
         case .refusedAddresses: "refused_addresses"
         case .resting: "resting"
+        case .withheld: "withheld"
         case .unexpected: "unexpected"
         }
     }
@@ -231,6 +241,8 @@ extension QueryFailure: CustomStringConvertible {
             "it answered with what cannot be right for a public name: \(addresses)"
         case .resting(let milliseconds):
             "not asked: it failed several times, and is left alone for \(milliseconds) ms more"
+        case .withheld:
+            "not asked: the host is pinned, and the network itself may have named this source"
         case .unexpected(let why): "an internal fault, please report it: \(why)"
         }
     }

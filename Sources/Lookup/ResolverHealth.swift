@@ -189,7 +189,7 @@ extension QueryFailure {
         switch self {
         case .timedOut, .unreachable, .untrusted, .malformed, .httpStatus, .rejected: true
         case .cancelled, .notCovered, .unsupportedType, .overQuota, .misconfigured,
-            .refusedAddresses, .resting, .unexpected:
+            .refusedAddresses, .resting, .withheld, .unexpected:
             false
         }
     }

@@ -53,6 +53,37 @@ package enum ReplacedFile {
     }
 }
 
+extension ReplacedFile {
+    /// How long another writer of the same file is waited for.
+    ///
+    /// Because: each has it for some milliseconds; who has it for longer is stopped or means no good.
+    package static let lockMilliseconds: Int64 = 10_000
+
+    /// Replaces a file by what `change` makes of it, while nobody else who changes it so may. Into a
+    /// pipe or a device goes what `change` makes of nothing.
+    ///
+    /// A file that is missing is made. One who is killed meanwhile leaves the old content and no lock.
+    ///
+    /// - Throws: ``FileFault``; the content is then as it was.
+    package static func update(
+        _ path: String, maximumOctets: Int, waitingMilliseconds: Int64 = lockMilliseconds,
+        _ change: ([UInt8]) -> [UInt8]
+    ) throws(FileFault) {
+        guard case .replaced(let place) = try OutputPlace(path) else {
+            return try replace(path, with: change([]))
+        }
+        let lock = httpdns_file_lock(place, waitingMilliseconds)
+        guard lock >= 0 else {
+            guard lock == -EWOULDBLOCK else { throw FileFault("cannot be locked", path, lock) }
+            throw FileFault(
+                path: path,
+                what: "is locked by another program, for \(waitingMilliseconds / 1_000) s already")
+        }
+        defer { close(lock) }
+        try replace(path, with: change(try read(path, maximumOctets: maximumOctets) ?? []))
+    }
+}
+
 /// What becomes of an output.
 enum OutputPlace {
     /// A new file takes the place of that one, to which the name given may be a link.

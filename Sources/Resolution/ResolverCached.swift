@@ -60,7 +60,19 @@ extension Resolver {
             if kept.wantsRefresh { refresh(question, isAhead: !kept.answer.isStale) }
         }
         guard let found = try? ResolvedHost(host: host, outcomes: outcomes) else { return nil }
-        return ranked(found, now: now)
+        return ranked(placed(found), now: now)
+    }
+
+    /// The same with its place in the chain.
+    func placed(_ found: ResolvedHost) -> ResolvedHost {
+        found.placed(at: sources.firstIndex { $0.label == found.source.resolver }.map { $0 + 1 })
+    }
+
+    /// Other hosts than before are kept from the system: forgets what is cached for those that `isMeant`
+    /// picks, and what failed. What the store holds is judged when it is read.
+    package func withholdsOthers(where isMeant: @Sendable (HostName) -> Bool) {
+        cache.remove { isMeant($0.question.name) }
+        state.withLock { $0.failures.removeAll() }
     }
 
     /// Forgets every cached answer, those in the store included.

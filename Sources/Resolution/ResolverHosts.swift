@@ -96,7 +96,7 @@ final class GatheringDriver: Stoppable {
 
     private func finish(_ outcomes: [IPAddress.Family: AddressGathering.Outcome]) {
         do throws(ResolutionFailure) {
-            let found = try ResolvedHost(host: host, outcomes: outcomes)
+            let found = resolver.placed(try ResolvedHost(host: host, outcomes: outcomes))
             add(
                 resolver.translated(found, by: limit) { found in
                     guard let found else { return self.tell(.failure(.failed(.cancelled))) }

@@ -147,6 +147,7 @@ extension Resolver {
 
     /// Whether the policy of today allows what was kept under that of another day.
     private func isAcceptable(_ testimony: Testimony) -> Bool {
+        guard !isWithheld(testimony) else { return false }
         let name = testimony.question.name
         switch options.routes.target(for: name) {
         case .bypass?, .sources?: return true

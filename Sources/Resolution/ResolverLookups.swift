@@ -295,7 +295,8 @@ extension Resolver {
         _ testimony: Testimony, _ attempts: [LookupAttempt], of running: RunningLookup,
         key: LookupKey, now: Monotonic, in state: inout ResolverState
     ) -> [StartedAction] {
-        let life = options.lifeRules.seconds(of: testimony)
+        // Its host may have been pinned since it was asked.
+        let life = isWithheld(testimony) ? 0 : options.lifeRules.seconds(of: testimony)
         let answer = LookupAnswer(
             testimony: testimony, ttlSeconds: life, isCached: false, attempts: attempts)
         let isFailure = answer.outcome.isServerFailure

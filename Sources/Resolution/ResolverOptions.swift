@@ -24,6 +24,9 @@ public struct ResolverOptions: Sendable {
     /// Which addresses cannot be right for a public name. Names that ``routes`` sends elsewhere are
     /// their rule's business.
     public var addressPolicy = AddressPolicy.standard
+    /// For which names whom the network names is not asked, where ``routes`` do not send them there:
+    /// those of pinned hosts. Nil: for none. Called under the resolver's lock.
+    package var withholdsSystem: (@Sendable (HostName) -> Bool)?
 
     // What is kept
 

@@ -24,7 +24,12 @@ extension Resolver {
         case .sources(let labels)?:
             chosen = labels.compactMap { label in everySource.first { $0.label == label } }
             isRouted = true
-        case .fixed?, nil: break
+        case .fixed?, nil:
+            let allowed = withholding(question.name, from: chosen)
+            rules.withheld = chosen.map(\.label).filter { label in
+                !allowed.contains { $0.label == label }
+            }.map { LookupAttempt(resolver: $0, reason: .failed(.withheld)) }
+            chosen = allowed
         }
         rules.policy = isRouted ? .off : options.addressPolicy
         var able = chosen.filter { $0.supportedTypes?.contains(question.type) ?? true }
@@ -41,6 +46,35 @@ extension Resolver {
         }
         return (planned, rules)
     }
+
+    /// The chain without whom the network names, for a host that is pinned: who pins has it in mind that
+    /// the network lies. A chain of nothing else is somebody's own choice, and stays.
+    private func withholding(
+        _ name: HostName, from chain: [any ResolverBackend]
+    ) -> [any ResolverBackend] {
+        guard isWithheld(name) else { return chain }
+        let others = chain.filter { !$0.isOfTheSystem }
+        return others.isEmpty ? chain : others
+    }
+
+    private func isWithheld(_ name: HostName) -> Bool {
+        asksOthersThanTheSystem && options.withholdsSystem?(name) == true
+    }
+
+    /// True for what a source said that may not be asked for that name, now that it is pinned.
+    func isWithheld(_ testimony: Testimony) -> Bool {
+        let label = testimony.source.resolver
+        guard sources.contains(where: { $0.isOfTheSystem && $0.label == label }),
+            isWithheld(testimony.question.name)
+        else { return false }
+        switch options.routes.target(for: testimony.question.name) {
+        case .bypass?, .sources?: return false
+        case .fixed?, nil: return true
+        }
+    }
+
+    /// The chain has a source that neither the system nor the network names.
+    package var asksOthersThanTheSystem: Bool { sources.contains { !$0.isOfTheSystem } }
 
     /// Those of the chain, those that rules lead to, and the system.
     var everySource: [any ResolverBackend] { sources + routed + (bypass.map { [$0] } ?? []) }

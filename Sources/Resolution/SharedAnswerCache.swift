@@ -165,6 +165,10 @@ package final class SharedAnswerCache: Sendable {
 
     package func remove(in scope: LookupScope) { each { $0.remove(in: scope) } }
 
+    package func remove(where isUnwanted: (LookupKey) -> Bool) {
+        each { $0.remove(where: isUnwanted) }
+    }
+
     package func removeAll() { each { $0.removeAll() } }
 
     private func each(_ body: (inout AnswerCache) -> Void) {

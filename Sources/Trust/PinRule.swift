@@ -74,6 +74,12 @@ public struct PinRule: Sendable, Hashable {
     /// Sorted, for people.
     public var sortedPins: [Pin] { pins.sorted() }
 
+    /// True where a peer without a pinned key is refused at that moment.
+    package func binds(at now: WallTime) -> Bool {
+        if let expiry, isExpired(at: now) { return expiry.then == .failClosed }
+        return enforcement == .enforce
+    }
+
     func isExpired(at now: WallTime) -> Bool { expiry.map { $0.at < now } ?? false }
 
     /// The same text for equal rules, another for different ones.

@@ -104,6 +104,18 @@ public struct PinSet: Sendable, Hashable {
         return (match.pattern, rule.sortedPins)
     }
 
+    /// Why `host` may not be asked over `http`: its pins could not be checked. Nil where it may.
+    package func refusalOfCleartext(to host: Host, now: WallTime) -> TrustFailure? {
+        guard let match = match(for: host), let rule = match.rule, rule.binds(at: now) else {
+            return nil
+        }
+        var facts = TrustFailure.Facts(host: host)
+        facts.configuredPins = rule.sortedPins
+        facts.pinPattern = match.pattern.description
+        facts.now = now
+        return TrustFailure(code: .pinnedOverHTTP, facts: facts)
+    }
+
     /// The patterns that have an entry, sorted by their text.
     public var patterns: [HostPattern] {
         entries.keys.sorted { $0.distinctText < $1.distinctText }

@@ -41,6 +41,8 @@ public struct TrustFailure: Error, Sendable, Hashable, CustomStringConvertible {
         public static let pinsExpired = Code("pins_expired", "the pin policy: whenExpired")
         public static let userRootRefused = Code(
             "user_root_refused", "the pin policy: userRoots")
+        /// Asked for over `http`, where nobody shows a key.
+        public static let pinnedOverHTTP = Code("pinned_over_http", "RFC 7469 §2.6")
         public static let policyChanged = Code("policy_changed", "this library")
         public static let unexpected = Code("unexpected", "this library")
     }

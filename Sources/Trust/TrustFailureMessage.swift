@@ -76,6 +76,7 @@ extension TrustFailure {
         case .notLogged:
             return "The certificate of \(host) is not in enough Certificate Transparency logs."
         case .noCertificate: return "\(host) presented no certificate."
+        case .pinnedOverHTTP: return "\(host) is pinned, and over http nobody shows a key."
         case .policyChanged: return "The open connection to \(host) proves nothing here."
         case .badCertificate: return "The certificate chain of \(host) breaks a rule."
         default: return "\(host) could not be verified (\(label))."
@@ -122,6 +123,8 @@ extension TrustFailure {
         case .notLogged:
             "An authority that signs in secret looks like this; so does a list of logs that is out "
                 + "of date."
+        case .pinnedOverHTTP:
+            "Ask for it over https, or take the host out of the pins; nothing was sent to it."
         case .policyChanged: "Close the connection and open one under this policy."
         case .unexpected: "This is a fault of the library or of its set-up; please report it."
         default: "The server's certificate has to be replaced; nothing was sent to it."

@@ -16,7 +16,7 @@ package enum FileText {
     }
 
     /// Because: a configuration is written by hand; what is larger is another file.
-    private static let maximumConfigurationOctets = 16_777_216
+    static let maximumConfigurationOctets = 16_777_216
 
     /// The text of a file, and whether others than its owner may read or change it. Only a regular
     /// file is read: a pipe may be silent and a device endless.

@@ -149,6 +149,7 @@ private struct ShiftedBackend: ResolverBackend {
     var label: String { backend.label }
     var isAuthenticated: Bool { backend.isAuthenticated }
     var isLocal: Bool { backend.isLocal }
+    var isOfTheSystem: Bool { backend.isOfTheSystem }
     var supportedTypes: Set<RecordType>? { backend.supportedTypes }
 
     func ask(

@@ -2,36 +2,48 @@ internal import HTTPDNS
 internal import HTTPDNSExchange
 internal import HTTPDNSPlatform
 
-/// The file of `--cookie-jar`.
-enum CookieFile {
-    /// The jar that is in it; an empty one when there is no such file yet.
-    ///
-    /// - Throws: ``CommandFault``: the file or the line at fault.
-    static func read(_ path: String) throws(CommandFault) -> CookieJar {
-        guard let file = try FileText.readGuardedOctets(path) else { return CookieJar() }
-        do throws(CookieFileFault) { return try CookieJar(netscape: file.octets) } catch {
-            throw .usage("--cookie-jar \(quoted(path)), \(error)")
-        }
-    }
+/// The file of `--cookie-jar`, which other programs and other runs of this one may use meanwhile.
+struct CookieFile: Sendable {
+    private let path: String
+    /// What was in it when this run began.
+    let start: CookieJar
 
-    /// Before anything is sent, whether the jar could be kept: a request that has been answered
-    /// cannot be taken back.
+    /// Reads it; there need be no such file yet. What is no cookie in it is told, and stays in it.
     ///
-    /// - Throws: ``CommandFault``.
-    static func checkWritable(_ path: String) throws(CommandFault) {
+    /// - Throws: ``CommandFault``: it cannot be read, or could not be written: before anything is sent,
+    ///   for a request that has been answered cannot be taken back.
+    init(_ path: String, _ console: Console) throws(CommandFault) {
+        self.path = path
+        let file = try FileText.readGuardedOctets(path)
+        let reading = CookieFileReading(file?.octets ?? [])
+        start = reading.jar
+        for fault in reading.skipped.prefix(CookieFile.toldFaults) {
+            console.note("\(path):\(fault.line): \(fault.reason); not used, and left as it is")
+        }
+        let more = reading.skipped.count - CookieFile.toldFaults
+        if more > 0 {
+            console.note("\(path): \(more) more lines are not used, and left as they are")
+        }
         do throws(FileFault) { try ReplacedFile.checkReplaceable(path) } catch {
             throw .usage("--cookie-jar: \(error)")
         }
     }
 
-    /// Replaced as a whole or not at all: a file that cannot be written is as it was.
+    /// Puts what this run has changed into what the file holds by now. It is replaced as a whole or
+    /// not at all.
     ///
-    /// - Throws: ``CommandFault``.
-    static func write(_ jar: CookieJar, to path: String) throws(CommandFault) {
+    /// - Throws: ``CommandFault``; then the file is as it was.
+    func write(_ jar: CookieJar) throws(CommandFault) {
         do throws(FileFault) {
-            try ReplacedFile.replace(path, with: jar.netscapeOctets)
+            try ReplacedFile.update(path, maximumOctets: FileText.maximumConfigurationOctets) {
+                let reading = CookieFileReading($0)
+                return reading.octets(with: jar.merged(since: start, into: reading.jar))
+            }
         } catch {
             throw .usage("--cookie-jar: \(error)")
         }
     }
+
+    /// Because: whoever reads more of a broken file reads the file.
+    private static let toldFaults = 10
 }

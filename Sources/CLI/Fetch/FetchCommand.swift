@@ -48,6 +48,9 @@ extension Command {
         let plan = try FetchPlan(arguments, configuration, console)
         var run = FetchRun(plan: plan, console: console)
         run.capture = try FetchCapture(arguments)
+        run.cookies = try plan.cookieFile.map { (path) throws(CommandFault) in
+            try CookieFile(path, console)
+        }
         guard let rounds = plan.rounds else { return try await run.run() }
         return try await FetchRounds(run: run, rounds: rounds).run()
     }.failing { words, fault in FetchRendering.json(fault, url: words.first) }
@@ -67,12 +70,21 @@ extension Command {
             --cacert FILE is trusted alone, for the origin and for resolvers given by URL; a provider's
             own servers are held to the system's roots.
 
+            For a host with --pin, or with pins of the configuration, "system" and "resolv.conf" are not
+            asked unless nothing else is named, which is said; http, where no key is shown, is refused.
+            step and fallback of --json say which resolver of the chain answered, and why not the first.
+
+            -H may say Expect: 100-continue and Transfer-Encoding: chunked; Host and Content-Length have
+            to be true; Connection and the like are not sent, and said not to be.
+
             A staple that came and the lists of --crl are checked; what was not is said. A certificate
             that says its servers always staple is refused without a good staple, unless --revocation
             off. --cert is shown to the URL's own host, after it has proved itself, if it asks.
 
             --cookie-jar reads a file that curl and wget understand, where there is one, sends what
             belongs to each hop, and writes it back with mode 0600, cookies of the session included.
+            What other runs have put into it meanwhile stays. Lines that are no cookies are told and
+            left in it, remarks are not. A Cookie of -H goes instead of the jar's.
 
             --rules answers, changes or refuses the request as the file says (httpdns rules check); what
             passes to the system's loader there stays here, where there is none.

@@ -3,6 +3,7 @@ package import HTTPDNSClient
 package import HTTPDNSExchange
 internal import HTTPDNSIDNA
 package import HTTPDNSNames
+internal import HTTPDNSPlatform
 internal import HTTPDNSProfiles
 internal import HTTPDNSRuleFile
 package import HTTPDNSTrust
@@ -31,6 +32,10 @@ package struct FetchPlan: Sendable {
     let rules: LiveRules?
     package let isJSON: Bool
     package let isVerbose: Bool
+    /// What of the options has no effect: told on standard error.
+    package let notes: [String]
+    /// What of the environment has none: told by `--verbose`.
+    package let remarks: [String]
 
     /// - Throws: ``CommandFault``: the option or the URL at fault.
     package init(
@@ -71,10 +76,46 @@ package struct FetchPlan: Sendable {
             LiveRules(try RulesInput.read(path).rules)
         }
         rounds = try Rounds(arguments)
+        notes = FetchPlan.ignored(request.head.fields)
+        remarks = FetchProxy.remarks(request.proxies)
+        try FetchPlan.check(request, policy, hasRules: rules != nil)
         isJSON = arguments.has(.json)
         isVerbose = arguments.has(.verbose)
         guard !isJSON || arguments.value(.output) != "-" else {
             throw .usage("--json and -o - would write the body into the JSON; give -o a file")
+        }
+    }
+
+    /// What cannot come to a good end is not begun.
+    private static func check(
+        _ request: HTTPRequest, _ trust: TrustPolicy, hasRules: Bool
+    ) throws(CommandFault) {
+        let isAskedFirst: Bool
+        do throws(RewriteFault) {
+            isAskedFirst = try RequestFraming.expectsContinue(request.head.fields)
+        } catch {
+            throw .usage("--header: \(error)")
+        }
+        guard !isAskedFirst || request.body.isPresent else {
+            throw .usage("--header: Expect asks whether a body is wanted; there is no --data")
+        }
+        let origin = request.head.url.origin
+        // Rules may lead it elsewhere; the library refuses it then if they do not.
+        if origin.scheme == .http, !hasRules,
+            let refusal = trust.pins.refusalOfCleartext(
+                to: origin.host, now: SystemWallClock().now())
+        {
+            throw CommandFault(
+                "\(origin.host) is pinned (\(refusal.facts.pinPattern ?? "")), and over http nobody "
+                    + "shows a key: write https, or take the host out of the pins",
+                code: .usage, label: refusal.label)
+        }
+    }
+
+    /// Fields of which nothing comes.
+    private static func ignored(_ fields: HTTPFields) -> [String] {
+        fields.fields.filter(RequestFraming.isIgnored).map {
+            "--header \($0.name): not sent, for how connections are used is decided here"
         }
     }
 

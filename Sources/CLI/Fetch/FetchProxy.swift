@@ -1,4 +1,5 @@
 package import HTTPDNSExchange
+internal import HTTPDNSIDNA
 internal import HTTPDNSNames
 
 extension OptionRule {
@@ -7,7 +8,7 @@ extension OptionRule {
         "through [http|socks5|socks5h://]HOST:PORT, or as http_proxy and the like say; else none")
     static let noProxy = OptionRule(
         "no-proxy", value: "LIST", isRepeatable: true,
-        "hosts that need no proxy: domains, addresses, blocks, *")
+        "hosts that need no proxy: domains, addresses, blocks, each with :port or not, *")
     static let proxyAddress = OptionRule(
         "proxy-address", "tell the proxy the address that the resolver gave, not the name")
     static let proxySecretEnv = OptionRule(
@@ -33,7 +34,9 @@ package enum FetchProxy {
             }
             return .none
         case "env":
-            do throws(ProxyFault) { policy = try ProxyPolicy(environment: variable) } catch {
+            do throws(ProxyFault) {
+                policy = try ProxyPolicy(environment: variable, toASCII: toASCII)
+            } catch {
                 throw .usage("--proxy env: \(error)")
             }
         case .some(let text):
@@ -50,13 +53,29 @@ package enum FetchProxy {
         return policy
     }
 
+    /// What an environment's list of exceptions has that means nothing: it ends no run.
+    package static func remarks(_ policy: ProxyPolicy?) -> [String] {
+        (policy?.exceptions.unread ?? []).map {
+            "no_proxy: \(quoted(url: $0.text)) excepts nothing: \($0.reason)"
+        }
+    }
+
+    @Sendable private static func toASCII(_ text: String) throws(NameError) -> String {
+        try IDNA.toASCII(text)
+    }
+
     private static func complete(
         _ policy: inout ProxyPolicy, _ arguments: ParsedArguments,
         _ variable: (String) -> String?
     ) throws(CommandFault) {
         let list = arguments.values(.noProxy)
         if !list.isEmpty {
-            policy.exceptions = ProxyExceptions(list.joined(separator: ","))
+            policy.exceptions = ProxyExceptions(list.joined(separator: ","), toASCII: toASCII)
+            if let fault = policy.exceptions.unread.first {
+                throw .usage(
+                    "--no-proxy \(quoted(url: fault.text)): \(fault.reason); write a domain, an "
+                        + "address, a block such as 192.0.2.0/24, each with or without :port, or *")
+            }
         }
         if arguments.has(.proxyAddress) {
             policy.http?.target = .address

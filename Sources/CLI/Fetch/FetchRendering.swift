@@ -9,7 +9,7 @@ package enum FetchRendering {
     /// The one object of `--json`: the same keys whatever happened.
     package static func json(
         url: HTTPURL, report: ExchangeReport, bytes: Int64, trouble: FetchTrouble?,
-        trust: TrustPolicy = TrustPolicy()
+        trust: TrustPolicy = TrustPolicy(), notes: [String] = []
     ) -> JSONValue {
         let hop = report.hops.last
         let last = hop?.url ?? url
@@ -26,7 +26,9 @@ package enum FetchRendering {
             "addresses": .array(
                 (hop?.resolution?.addresses ?? []).map { .string($0.description) }),
             "ttl": number(hop?.resolution.map { Int64($0.ttlSeconds) }),
-            "fallback": text(hop?.systemFallback?.label),
+            "step": number(hop?.resolution?.step.map(Int64.init)),
+            "fallback": text(hop?.fallbackLabel),
+            "resolverAttempts": .array((hop?.resolution?.attempts ?? []).map(attempt)),
             "notFollowed": hop?.notFollowed.map(notFollowed) ?? .null,
             "proxy": hop?.proxy.map(proxy) ?? .null,
             "resumed": .bool(hop?.isResumedSession ?? false),
@@ -38,6 +40,7 @@ package enum FetchRendering {
             "timings": timings(report),
             "attempts": .array(report.hops.flatMap(\.attempts).map(attempt)),
             "rules": .array(report.hops.flatMap(rules)),
+            "notes": .array(notes.map { .string($0) }),
             "error": trouble.map { ["code": .string($0.label), "message": .string($0.message)] }
                 ?? .null,
         ]
@@ -49,12 +52,13 @@ package enum FetchRendering {
             "url": text(url.map(withoutUserinfo)), "finalURL": .null, "status": .null,
             "httpVersion": .null,
             "remoteAddress": .null, "serverName": .null, "hostHeader": .null, "resolver": .null,
-            "addresses": [], "ttl": .null, "fallback": .null, "notFollowed": .null,
+            "addresses": [], "ttl": .null, "step": .null, "fallback": .null,
+            "resolverAttempts": [], "notFollowed": .null,
             "proxy": .null, "resumed": false,
             "cache": .null,
             "verified": .null, "dangerous": [], "redirects": [],
             "bytes": 0,
-            "timings": timings(nil), "attempts": [], "rules": [],
+            "timings": timings(nil), "attempts": [], "rules": [], "notes": [],
             "error": [
                 "code": .string(fault.label ?? LookupTrouble(fault).label),
                 "message": .string(fault.message),
@@ -101,6 +105,14 @@ package enum FetchRendering {
         [
             "address": text(attempt.address?.description), "error": .string(attempt.label),
             "message": .string(shown(message: attempt.message)),
+        ]
+    }
+
+    /// A source that gave nothing usable.
+    private static func attempt(_ attempt: LookupAttempt) -> JSONValue {
+        [
+            "resolver": .string(attempt.resolver), "error": .string(attempt.reason.label),
+            "message": .string(shown(message: attempt.reason.description)),
         ]
     }
 
@@ -195,9 +207,7 @@ extension FetchRendering {
         if hop.wasRefreshed {
             rows.append(("refreshed", "the addresses that were kept all failed"))
         }
-        if let failure = hop.systemFallback {
-            rows.append(("fallback", "the system was asked: \(failure.label)"))
-        }
+        rows += fallback(hop, trust)
         if let proxy = hop.proxy {
             let told = hop.isRewritten ? "told the address" : "told the name: not rewritten"
             rows.append(("proxy", "\(proxy), \(told)"))
@@ -232,6 +242,26 @@ extension FetchRendering {
             rows.append(("answer", "\(status)" + why))
         }
         rows.append(("times", times(hop)))
+        return rows
+    }
+
+    /// That it was not the first source, and why; and that it was the network's for a pinned host.
+    private static func fallback(
+        _ hop: ExchangeReport.Hop, _ trust: TrustPolicy
+    ) -> [(String, String)] {
+        var rows = (hop.resolution?.attempts ?? []).map { attempt in
+            let why = shown(message: attempt.reason.description).split(separator: "\n").first
+            return ("no answer", "\(attempt.resolver): \(why ?? "")")
+        }
+        if let failure = hop.systemFallback {
+            rows.append(("fallback", "the system was asked: \(failure.label)"))
+        } else if let step = hop.resolution?.step, step > 1 {
+            rows.append(("fallback", "source \(step) of the chain answered"))
+        }
+        let isPinned = trust.pins.match(for: hop.url.origin.host)?.rule != nil
+        if isPinned, hop.resolution?.source.transport == .system {
+            rows.append(("pinned", "and yet looked up by the system, which was allowed"))
+        }
         return rows
     }
 

@@ -100,7 +100,7 @@ struct FetchRounds {
         guard plan.isJSON else { return }
         let json = FetchRendering.json(
             url: plan.url, report: ended.report, bytes: ended.octets, trouble: ended.trouble,
-            trust: plan.trust)
+            trust: plan.trust, notes: plan.notes + plan.remarks)
         guard var object = json.object else { return }
         object["round"] = .integer(Int64(ended.round))
         console.print(json: .object(object))

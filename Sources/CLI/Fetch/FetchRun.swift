@@ -9,6 +9,8 @@ struct FetchRun {
     let console: Console
     /// Records what happens; nil: nobody does.
     var capture: FetchCapture?
+    /// Where cookies come from and go to; nil: nowhere.
+    var cookies: CookieFile?
 
     /// - Throws: ``CommandFault``: what cannot even be tried.
     func run() async throws(CommandFault) -> ExitCode {
@@ -29,12 +31,8 @@ struct FetchRun {
     }
 
     func assembled() async throws(CommandFault) -> HTTPDNS {
-        let cookies = try plan.cookieFile.map { (path) throws(CommandFault) in
-            let jar = try CookieFile.read(path)
-            try CookieFile.checkWritable(path)
-            return jar
-        }
         if let file = plan.file { try WrittenFile.check(file) }
+        for note in plan.notes + (plan.isVerbose ? plan.remarks : []) { console.note(note) }
         let notes = HeldNotes(console)
         let httpdns = try await ClientAssembly(
             configuration: plan.configuration, resolvers: plan.resolvers,
@@ -45,7 +43,7 @@ struct FetchRun {
         ).httpdns()
         try await FetchCache.check(httpdns)
         notes.release()
-        if let cookies { httpdns.cookies = cookies }
+        if let cookies { httpdns.cookies = cookies.start }
         return httpdns
     }
 
@@ -54,8 +52,8 @@ struct FetchRun {
     /// - Returns: what could not be written.
     func keep(_ httpdns: HTTPDNS) async -> FetchTrouble? {
         let lost = await capture?.finish(console)
-        guard let path = plan.cookieFile else { return lost }
-        do throws(CommandFault) { try CookieFile.write(httpdns.cookies, to: path) } catch {
+        guard let cookies else { return lost }
+        do throws(CommandFault) { try cookies.write(httpdns.cookies) } catch {
             console.complain(error, of: "fetch")
             return FetchTrouble(label: "output_failed", message: error.message, code: error.code)
         }
@@ -125,7 +123,8 @@ struct FetchRun {
             console.print(
                 json: FetchRendering.json(
                     url: plan.url, report: outcome.report, bytes: sink.bodyOctets,
-                    trouble: outcome.trouble ?? unkept, trust: plan.trust))
+                    trouble: outcome.trouble ?? unkept, trust: plan.trust,
+                    notes: plan.notes + plan.remarks))
         } else if let trouble = outcome.trouble {
             for line in trouble.message.split(separator: "\n", omittingEmptySubsequences: false) {
                 console.note(String(line))

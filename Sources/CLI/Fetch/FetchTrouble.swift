@@ -27,6 +27,9 @@ package struct FetchTrouble: Error, Sendable, Hashable {
                 RedirectFault.downgrade(to: url).description,
                 with: RedirectFault.downgradeText(to: url) + "; --follow-to-http permits it")
         }
+        if case .redirectRefused(.tooMany) = failure.cause {
+            message += "; --max-redirects N follows more, --no-follow hands the redirect over"
+        }
         self.init(
             label: failure.label,
             message: message + (isOfAuthority ? "\n" + PeerVerdict.rootHint : ""),

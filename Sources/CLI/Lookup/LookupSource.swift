@@ -168,6 +168,7 @@ struct ObservedBackend: ResolverBackend {
     var label: String { backend.label }
     var isAuthenticated: Bool { backend.isAuthenticated }
     var isLocal: Bool { backend.isLocal }
+    var isOfTheSystem: Bool { backend.isOfTheSystem }
     var supportedTypes: Set<RecordType>? { backend.supportedTypes }
 
     func networkDidChange() { backend.networkDidChange() }

@@ -50,8 +50,12 @@ struct ClientAssembly {
         try await ConfiguredRoutes(
             configuration: configuration, maker: maker, console: console, deadline: deadline
         ).apply(to: &settings, &labels)
-        do throws(SetupFault) { return try HTTPDNS(settings) } catch {
+        let made: HTTPDNS
+        do throws(SetupFault) { made = try HTTPDNS(settings) } catch {
             throw .usage("\(error)")
         }
+        // With a report it has been told.
+        if settings.report == nil, let line = made.systemForPinned { console.note(line) }
+        return made
     }
 }

@@ -105,7 +105,7 @@ struct PeerCheck {
     ) async throws(CommandFault) -> PeerVerdict {
         let verifier = try PeerCheck.verifier(policy, at: try arguments.moment())
         let found: Addresses
-        switch try await addresses(of: target) {
+        switch try await addresses(of: target, under: policy.pins) {
         case .success(let addresses): found = addresses
         case .failure(let trouble):
             return PeerVerdict(
@@ -129,7 +129,7 @@ struct PeerCheck {
     }
 
     private func addresses(
-        of target: PeerTarget
+        of target: PeerTarget, under pins: PinSet
     ) async throws(CommandFault) -> Result<Addresses, PeerVerdict.Trouble> {
         if let text = arguments.value(.connect) {
             let endpoint = try PeerTarget.endpoint(text, port: target.port)
@@ -139,12 +139,12 @@ struct PeerCheck {
         case .address(let address):
             let endpoint = Endpoint(address: address, port: target.port)
             return .success(Addresses(endpoints: [endpoint], giver: "you"))
-        case .name(let name): return try await resolved(name, port: target.port)
+        case .name(let name): return try await resolved(name, port: target.port, under: pins)
         }
     }
 
     private func resolved(
-        _ name: HostName, port: Port
+        _ name: HostName, port: Port, under pins: PinSet
     ) async throws(CommandFault) -> Result<Addresses, PeerVerdict.Trouble> {
         let named = arguments.values(.resolver).map {
             $0.hasPrefix("@") ? String($0.dropFirst()) : $0
@@ -152,7 +152,8 @@ struct PeerCheck {
         let httpdns = try await ClientAssembly(
             configuration: configuration,
             resolvers: try ResolverArguments(named, arguments, configuration, console),
-            overrides: configuration.overrides, patience: timeout, console: console
+            overrides: configuration.overrides, trust: TrustPolicy(pins: pins),
+            patience: timeout, console: console
         ).httpdns()
         do throws(ResolutionFailure) {
             let resolved = try await httpdns.resolver.resolve(

@@ -160,6 +160,9 @@ int httpdns_file_create_private(const char *_Nonnull path);
 ssize_t httpdns_file_read(int descriptor, void *_Nonnull octets, size_t count);
 /// 0 once all octets have reached the disk.
 int httpdns_file_write_all(int descriptor, const void *_Nonnull octets, size_t count);
+/// A descriptor whose lock nobody else has until it is closed, of a file that is made where it is missing
+/// and that the name leads to now. Waits for so long at most: then minus EWOULDBLOCK, as other errors.
+int httpdns_file_lock(const char *_Nonnull path, int64_t milliseconds);
 int httpdns_file_rename(const char *_Nonnull from, const char *_Nonnull to);
 
 /// What is no regular file, where one is needed; no errno.

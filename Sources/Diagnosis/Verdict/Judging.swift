@@ -61,7 +61,8 @@ extension Result<Statement, QueryFailure> {
             case .timedOut, .unreachable, .untrusted, .malformed, .httpStatus, .rejected,
                 .refusedAddresses, .unexpected:
                 true
-            case .unsupportedType, .misconfigured, .cancelled, .overQuota, .resting, .notCovered:
+            case .unsupportedType, .misconfigured, .cancelled, .overQuota, .resting, .notCovered,
+                .withheld:
                 false
             }
         }

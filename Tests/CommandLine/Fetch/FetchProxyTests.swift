@@ -49,6 +49,33 @@ import Testing
         #expect(proxy.record.requests.count == 1)
     }
 
+    @Test func `What no_proxy has that cannot be read is said, and ends nothing`() async throws {
+        defer { proxy.stop() }
+        let environment = [
+            "http_proxy": proxyURL, "no_proxy": "http://me:hunter2@x/,other.test",
+        ]
+        let result = try await fetch(["--proxy", "env", "--json"], environment: environment)
+        #expect(result.status == 0, "\(result.errorText)")
+        let notes = try #require(try result.object["notes"]?.array?.compactMap(\.string))
+        #expect(notes.count == 1)
+        #expect(notes.first?.contains("excepts nothing: it is a URL") == true)
+        #expect(result.errorText == "")
+        let verbose = try await fetch(["--proxy", "env", "--verbose"], environment: environment)
+        #expect(verbose.errorText.contains("no_proxy: "))
+        #expect(!(verbose.errorText + result.outputText).contains("hunter2"))
+    }
+
+    @Test(arguments: ["shop.example.test", "b\u{FC}cher.test,*.example.test", "[::1],*", "*:80"])
+    func `A host of --no-proxy is connected to directly`(list: String) async throws {
+        defer { proxy.stop() }
+        let result = try await fetch([
+            "--proxy", proxyURL, "--no-proxy", list, "--resolve", "shop.example.test:127.0.0.9",
+            "--json",
+        ])
+        #expect(try result.object["proxy"] == .null)
+        #expect(proxy.record.connections == 0)
+    }
+
     @Test func `Credentials come from a variable and are shown nowhere`() async throws {
         defer { proxy.stop() }
         let result = try await fetch(
@@ -64,6 +91,10 @@ import Testing
         ["--proxy", "http://me:hunter2@127.0.0.1:1"], ["--proxy", "https://127.0.0.1:1"],
         ["--proxy", "nonsense/x"], ["--no-proxy", "*"], ["--proxy-address"],
         ["--proxy", "http://127.0.0.1:1", "--proxy-secret-env", "NOT_THERE"],
+        ["--proxy", "http://127.0.0.1:1", "--no-proxy", "a.test,http://x/"],
+        ["--proxy", "http://127.0.0.1:1", "--no-proxy", "[::1"],
+        ["--proxy", "http://127.0.0.1:1", "--no-proxy", "a.test:99999"],
+        ["--proxy", "http://127.0.0.1:1", "--no-proxy", "192.0.2.0/33"],
     ])
     func `A proxy that cannot be used is a fault of the command line`(
         arguments: [String]

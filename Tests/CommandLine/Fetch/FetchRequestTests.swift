@@ -55,7 +55,7 @@ import Testing
     func `Redirects without end are refused`(most: Int) async throws {
         let result = try await origin.fetch("/loop", ["--max-redirects=\(most)"])
         #expect(result.status == 3)
-        #expect(result.errorText.contains("more than \(most) redirects"))
+        #expect(result.errorText.contains("the limit of \(most) redirects"), "\(result.errorText)")
         #expect(origin.server.record.requests.count == most + 1)
     }
 
@@ -69,6 +69,49 @@ import Testing
         let second = try #require(origin.server.record.requests.last)
         #expect(second.method == "PUT")
         #expect(second.values(of: "Content-Type") == ["application/json"])
+    }
+
+    @Test func `What a field asks of the framing is done`() async throws {
+        let asked = try await origin.fetch(
+            "/echo", ["-d", "whole", "-H", "Expect: 100-continue", "-H", "Connection: keep-alive"])
+        #expect(asked.outputText == "whole")
+        #expect(asked.errorText == "")
+        let chunked = try await origin.fetch(
+            "/echo", ["-d", "in chunks", "-H", "transfer-encoding: Chunked"])
+        #expect(chunked.outputText == "in chunks")
+        let sent = origin.server.record.requests
+        try #require(sent.count == 2)
+        #expect(sent[0].value(of: "Expect") == "100-continue")
+        #expect(sent[0].values(of: "Content-Length") == ["5"])
+        #expect(sent[1].value(of: "Expect") == nil)
+        #expect(sent[1].values(of: "Content-Length") == [])
+        #expect(sent[1].values(of: "Transfer-Encoding") == ["chunked"])
+    }
+
+    @Test(arguments: [
+        ["-H", "Expect: 200-ok", "-d", "x"], ["-H", "Expect: 100-continue"],
+        ["-H", "Content-Length: 3", "-d", "x"], ["-H", "Transfer-Encoding: gzip", "-d", "x"],
+        ["-H", "Host: other.test"],
+    ])
+    func `A field that cannot be kept to is refused, and nothing is sent`(
+        arguments: [String]
+    ) async throws {
+        let result = try await origin.fetch("/echo", arguments)
+        #expect(result.status == 2)
+        #expect(!result.errorText.isEmpty)
+        #expect(origin.server.record.requests.isEmpty)
+    }
+
+    @Test func `A field that is not sent is told`() async throws {
+        let result = try await origin.fetch(
+            "/", ["-H", "Connection: close", "-H", "TE: gzip", "-H", "X-Kept: 1", "--json"])
+        #expect(result.status == 0)
+        let notes = try #require(try result.object["notes"]?.array?.compactMap(\.string))
+        #expect(notes.map { $0.prefix(11) } == ["--header Co", "--header TE"])
+        #expect(notes.allSatisfy { result.errorText.contains($0) })
+        let sent = try #require(origin.server.record.requests.first)
+        #expect(sent.value(of: "X-Kept") == "1")
+        #expect(sent.value(of: "Connection") == nil)
     }
 
     @Test func `A body from standard input arrives octet for octet`() async throws {

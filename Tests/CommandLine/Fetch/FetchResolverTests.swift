@@ -51,6 +51,95 @@ import Testing
         #expect(try result.object["remoteAddress"]?.string == "127.0.0.9")
     }
 
+    @Test func `Which step of the chain answered is told, and why the first did not`() async throws
+    {
+        let service = try service()
+        defer { service.stop() }
+        let dead = try closedPort(address: LabAddress.ipv4)
+        let chain = [
+            "--resolver", "tcp://127.0.0.1:\(dead)", "--resolver",
+            "https://127.0.0.1:\(service.port)/dns-query",
+        ]
+        let result = try await fetch(chain + ["--verbose"])
+        #expect(result.status == 0, "\(result.errorText)")
+        let object = try result.object
+        #expect(object["step"] == 2)
+        #expect(object["fallback"]?.string == "unreachable")
+        #expect(
+            object["resolverAttempts"]?.array?.first?["resolver"]?.string
+                == "tcp://127.0.0.1:\(dead)")
+        #expect(result.errorText.contains("source 2 of the chain answered"))
+        let first = try await fetch(Array(chain.suffix(2)))
+        #expect(try first.object["step"] == 1)
+        #expect(try first.object["fallback"] == .null)
+        #expect(try first.object["resolverAttempts"]?.array == [])
+    }
+
+    private static let pin = ["--pin", "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
+
+    @Test func `A pinned host is not looked up by the system, which others are`() async throws {
+        let dead = try closedPort(address: LabAddress.ipv4)
+        let chain = ["--resolver", "tcp://127.0.0.1:\(dead)", "--resolver", "system"]
+        let result = try await fetch(chain + FetchResolverTests.pin)
+        #expect(result.status == 9)
+        let message = try result.object["error"]?["message"]?.string ?? ""
+        #expect(message.contains("system: not asked: the host is pinned"), "\(message)")
+    }
+
+    @Test func `The system as the whole chain is somebody's choice, kept to and said`() async throws
+    {
+        // `localhost` is never asked for: nobody but this machine hears of this.
+        let result = try await run(
+            Tool.path,
+            [
+                "fetch", "https://localhost:\(try closedPort(address: LabAddress.ipv4))/", "--json",
+                "--resolver", "system",
+            ] + FetchResolverTests.pin)
+        #expect(result.errorText.contains("system is all of the chain"))
+    }
+
+    @Test func `A pinned host is not asked over http`() async throws {
+        let plain = try LabServer { _ in .text("hello") }
+        try plain.start()
+        defer { plain.stop() }
+        let fetch = { (arguments: [String]) in
+            try await run(
+                Tool.path,
+                [
+                    "fetch", plain.url(host: "shop.example.test"), "--json", "--resolve",
+                    "shop.example.test:127.0.0.1",
+                ] + arguments)
+        }
+        let result = try await fetch(FetchResolverTests.pin)
+        #expect(result.status == 2)
+        #expect(try result.object["error"]?["code"]?.string == "pinned_over_http")
+        #expect(plain.record.connections == 0)
+        let other = try await fetch(["--pin", "other.test=" + FetchResolverTests.pin[1]])
+        #expect(other.status == 0, "\(other.errorText)")
+    }
+
+    @Test func `A redirect does not lead a pinned host to http, whatever was allowed`() async throws
+    {
+        let plain = try LabServer { _ in .text("hello") }
+        try plain.start()
+        defer { plain.stop() }
+        let target = plain.url(host: "pinned.example.test")
+        let sending = try LabServer(security: .tls(origin.identity)) { _ in .redirect(to: target) }
+        try sending.start()
+        defer { sending.stop() }
+        let result = try await run(
+            Tool.path,
+            [
+                "fetch", sending.url(host: "shop.example.test"), "--json", "--cacert",
+                origin.rootFile, "--follow-to-http", "--resolve", "shop.example.test:127.0.0.1",
+                "--resolve", "pinned.example.test:127.0.0.1", "--pin",
+                "pinned.example.test=" + FetchResolverTests.pin[1],
+            ])
+        #expect(result.status == 1)
+        #expect(try result.object["error"]?["code"]?.string == "pinned_over_http")
+        #expect(plain.record.connections == 0)
+    }
+
     @Test func `A lying resolver leads to a refusal`() async throws {
         let hijacker = try Hijacker(port: origin.port)
         try hijacker.start()

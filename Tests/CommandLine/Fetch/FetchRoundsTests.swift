@@ -1,3 +1,4 @@
+import Glibc
 import HTTPDNSCLI
 import HTTPDNSExchange
 import HTTPDNSJSON
@@ -114,13 +115,51 @@ import Testing
         #expect(result.outputText == "sid=abc")
     }
 
-    @Test func `A file that is none is refused and left alone`() async throws {
-        try origin.directory.write("cookies.txt", "a\tb\n")
+    @Test func `A line that is no cookie is told with its place, and outlives the run`()
+        async throws
+    {
+        let kept = "#HttpOnly_shop.example.test\tFALSE\t/\tTRUE\t0\told\t1\n"
+        try origin.directory.write("cookies.txt", "a\tb\n" + kept)
         let result = try await fetch("/login")
-        #expect(result.status == 2)
-        #expect(result.errorText.contains("line 1: 2 fields with tabs between, 7 expected"))
-        #expect(try contents(of: jar) == "a\tb\n")
-        #expect(origin.server.record.connections == 0)
+        #expect(result.status == 0)
+        #expect(result.errorText.contains("\(jar):1: 2 fields with tabs between, 7 expected"))
+        #expect(origin.server.record.requests.first?.value(of: "Cookie") == "old=1")
+        let text = try contents(of: jar)
+        #expect(text.hasSuffix("\na\tb\n"))
+        #expect(text.contains(kept))
+        #expect(text.contains("\tsid\tabc\n"))
+    }
+
+    @Test func `What another run has put into the file meanwhile is still there`() async throws {
+        _ = try await fetch("/login")
+        let other = "shop.example.test\tFALSE\t/\tTRUE\t0\tother\t1"
+        // The origin plays the other run, while the request that it answers is under way.
+        let path = jar
+        let meanwhile = try LabServer(security: .tls(origin.identity)) { request in
+            let sent = request.value(of: "Cookie") ?? ""
+            if let file = fopen(path, "a") {
+                fputs(other + "\n", file)
+                fclose(file)
+            }
+            return LabResponse(
+                fields: [
+                    LabField("Set-Cookie", "mine=\(sent.utf8.count); Secure; Path=/"),
+                    LabField("Set-Cookie", "sid=; Secure; Path=/; Max-Age=0"),
+                ])
+        }
+        try meanwhile.start()
+        defer { meanwhile.stop() }
+        let result = try await run(
+            Tool.path,
+            [
+                "fetch", meanwhile.url(host: "shop.example.test"), "--resolve",
+                "shop.example.test:127.0.0.1", "--cacert", origin.rootFile, "--cookie-jar", jar,
+            ])
+        #expect(result.status == 0, "\(result.errorText)")
+        let text = try contents(of: jar)
+        #expect(text.contains(other))
+        #expect(text.contains("\tmine\t7\n"))
+        #expect(!text.contains("\tsid\t"))
     }
 
     @Test func `A file that cannot be written is refused before anything is sent`() async throws {

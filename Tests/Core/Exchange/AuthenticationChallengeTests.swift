@@ -58,6 +58,48 @@ import Testing
         #expect(second.map(\.realm) == (isMet ? ["d"] : []))
     }
 
+    @Test(arguments: [
+        (#"qop="auth-int""#, false), ("qop=auth-int", false), (#"qop="AUTH-INT , x""#, false),
+        (#"qop="token""#, false), (#"qop="auth""#, true), (#"qop="auth-int, auth""#, true),
+        (#"qop="auth,auth-int""#, true), ("qop=Auth", true), (#"qop="""#, true),
+    ])
+    func `a Digest over the body is passed over, and the next scheme is met`(
+        parameter: String, isMet: Bool
+    ) throws {
+        let digest = #"Digest realm="d", nonce="n", "# + parameter
+        let found = try challenges(digest, #"Basic realm="b""#)
+        #expect(found.map(\.scheme) == (isMet ? [.digest, .basic] : [.basic]))
+        #expect(try challenges(digest).isEmpty == !isMet)
+    }
+
+    @Test(arguments: [
+        (#"Basic realm="b""#, true), (#"Basic realm="b", charset="UTF-8""#, true),
+        (#"Basic charset="UTF-8", realm="b""#, false),
+        (#"Digest realm="e", nonce="m", algorithm=MD5"#, false),
+        (#"Negotiate, Basic realm="b""#, true), (#"Negotiate, X a=b, opaque="o""#, false),
+    ])
+    func `a Digest that libcurl would mix with what follows in its field is passed over`(
+        rest: String, isMet: Bool
+    ) throws {
+        let digest = #"Digest realm="d", nonce="n", algorithm=SHA-256"#
+        #expect(try challenges(digest + ", " + rest).map(\.realm).contains("d") == isMet)
+        // In a field of its own it is safe.
+        #expect(try challenges(digest, rest).first?.realm == "d")
+    }
+
+    @Test func `a Digest that libcurl would look for in another's quotes is passed over`() throws {
+        let digest = #"Digest realm="d", nonce="n""#
+        #expect(
+            try challenges(#"Basic realm="x,Digest y", "# + digest).map(\.scheme) == [.basic])
+        #expect(
+            try challenges(#"Basic realm="x, y", "# + digest).map(\.scheme) == [.digest, .basic])
+        #expect(try challenges(#"Basic realm="x,Digest y""#, digest).first?.realm == "d")
+    }
+
+    @Test func `a Digest without a nonce cannot be met`() throws {
+        #expect(try challenges(#"Digest realm="d", qop="auth""#).isEmpty)
+    }
+
     @Test func `quoted text may hold commas, blanks and quotation marks`() throws {
         #expect(
             try challenges(#"Basic realm="a, Digest realm=\"b\" c""#)

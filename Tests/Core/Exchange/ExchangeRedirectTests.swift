@@ -1,5 +1,6 @@
 import HTTPDNSExchange
 import HTTPDNSNames
+import HTTPDNSTrust
 import Testing
 
 /// Redirects as ``ExchangeMachine`` lives them; which are followed, ``RedirectRules`` says.
@@ -214,8 +215,11 @@ import Testing
     @Test func `twenty redirects are followed and no more`() throws {
         var trace = try Trace.connecting()
         let answer = try trace.response(302, [("Location", "/again"), ("Content-Length", "0")])
-        for _ in 1...20 {
-            _ = trace.machine.received(answer)
+        let places = try (1...20).map {
+            try trace.response(302, [("Location", "/\($0)"), ("Content-Length", "0")])
+        }
+        for place in places {
+            _ = trace.machine.received(place)
             _ = trace.machine.redirectAnswered(.follow, now: .at(3))
             _ = trace.machine.finished(Trace.over, remote: nil, now: .at(4))
             #expect(try trace.resolve(to: [first]).transfer != nil)
@@ -223,6 +227,46 @@ import Testing
         #expect(trace.machine.received(answer) == [.cancelTransfer])
         let end = trace.machine.finished(.failure(.cancelled), remote: nil, now: .at(5))
         #expect(end.failure?.cause == .redirectRefused(.tooMany(20)))
+    }
+
+    @Test func `a circle is told by the URL that came twice`() throws {
+        var trace = try Trace.connecting { $0.redirects.maximumHops = 2 }
+        for place in ["/a", "/b"] {
+            let answer = try trace.response(302, [("Location", place), ("Content-Length", "0")])
+            _ = trace.machine.received(answer)
+            _ = trace.machine.redirectAnswered(.follow, now: .at(3))
+            _ = trace.machine.finished(Trace.over, remote: nil, now: .at(4))
+            _ = try trace.resolve(to: [first])
+        }
+        _ = trace.machine.received(try trace.response(302, [("Location", "/a")]))
+        let end = trace.machine.finished(.failure(.cancelled), remote: nil, now: .at(5))
+        let url = try HTTPURL("https://shop.example.test/a")
+        #expect(end.failure?.cause == .redirectRefused(.circle(at: url, within: 2)))
+    }
+
+    @Test func `a pinned host is not asked over http, neither first nor by a redirect`() throws {
+        let refusal = TrustFailure(
+            code: .pinnedOverHTTP,
+            facts: TrustFailure.Facts(host: .name(try HostName("shop.example.test"))))
+        let refuses: (inout ExchangeMachine.Settings) -> Void = { settings in
+            settings.redirects.allowsDowngrade = true
+            settings.refusesCleartext = { $0 == refusal.facts.host ? refusal : nil }
+        }
+        var first = try Trace(.get, "http://shop.example.test/", change: refuses)
+        #expect(first.machine.start(now: .at(0)).failure?.cause == .untrusted(refusal))
+        var trace = try Trace.connecting(change: refuses)
+        let answer = try trace.response(
+            302, [("Location", "http://shop.example.test/"), ("Content-Length", "0")])
+        _ = trace.machine.received(answer)
+        _ = trace.machine.redirectAnswered(.follow, now: .at(3))
+        let end = trace.machine.finished(Trace.over, remote: nil, now: .at(4))
+        #expect(end.failure?.cause == .untrusted(refusal))
+        #expect(end.failure?.label == "pinned_over_http")
+        var other = try Trace(.get, "http://other.example.test/", change: refuses)
+        #expect(
+            other.machine.start(now: .at(0)) == [
+                .resolve(.name(try HostName("other.example.test")))
+            ])
     }
 
     @Test func `a caller that does not follow gets the redirect itself`() throws {

@@ -112,6 +112,51 @@ import Testing
         #expect(try (proxy(policy, url) == nil) == isExcepted)
     }
 
+    @Test(arguments: [
+        ("[::1]", "http://[::1]/", true), ("::1", "http://[::1]/", true),
+        ("[::1]:80", "http://[::1]/", true), ("[::1]:81", "http://[::1]/", false),
+        ("192.0.2.0/24:80", "http://192.0.2.7/", true),
+        ("192.0.2.0/24:81", "http://192.0.2.7/", false), ("*:80", "http://a.test/", true),
+        ("*:81", "http://a.test/", false), ("a.test\nb.test", "http://b.test/", true),
+        ("\u{FC}ber.test", "http://xn--ber-goa.test/", true),
+        (".\u{FC}ber.test:80", "http://x.xn--ber-goa.test/", true),
+    ])
+    func `exceptions are read in all forms that curl and Go take`(
+        list: String, url: String, isExcepted: Bool
+    ) throws {
+        let exceptions = ProxyExceptions(list) { text in
+            text.replacing("\u{FC}ber", with: "xn--ber-goa")
+        }
+        #expect(exceptions.unread == [])
+        #expect(
+            try (proxy(ProxyPolicy(try Proxy("p.test:1"), except: exceptions), url) == nil)
+                == isExcepted)
+    }
+
+    @Test(arguments: [
+        "http://x/", "x.test/", "x.test:0", "x.test:99999", "x.test:", ":80", "[::1", "[x]",
+        "[192.0.2.1]", "192.0.2.0/33", "192.0.2", "127.1", "*x.test", "a..b", "\u{FC}ber.test",
+        "<local>",
+        "[fe80::1%1]",
+    ])
+    func `what cannot be read is told, and the rest of the list counts`(item: String) throws {
+        let exceptions = ProxyExceptions("a.test,\(item) b.test")
+        #expect(exceptions.unread.count == 1, "\(exceptions.unread)")
+        let policy = ProxyPolicy(try Proxy("p.test:1"), except: exceptions)
+        #expect(try proxy(policy, "http://a.test/") == nil)
+        #expect(try proxy(policy, "http://b.test/") == nil)
+        #expect(try proxy(policy, "http://c.test/") != nil)
+    }
+
+    @Test func `an environment's list ends nothing, and its faults show no password`() throws {
+        let policy = try environment([
+            "http_proxy": "p.test:1", "no_proxy": "me:hunter2@x.test:0,a.test",
+        ])
+        #expect(policy.exceptions.unread.map(\.text) == ["x.test:0"])
+        #expect(!"\(policy)".contains("hunter2"))
+        #expect(try proxy(policy, "http://a.test/") == nil)
+    }
+
     // MARK: In the machine
 
     private func trace(_ target: Proxy.Target) throws -> (Trace, Proxy, Host) {

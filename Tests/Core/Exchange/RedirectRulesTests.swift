@@ -87,6 +87,30 @@ import Testing
         #expect(try decide(302, locations: ["/next"], hops: 20) == .refuse(.tooMany(20)))
     }
 
+    @Test func `A limit that is reached is told as that, and a circle by where it closes`() throws {
+        var rules = RedirectRules()
+        rules.maximumHops = 0
+        let none = RedirectFault.tooMany(0)
+        #expect(try decide(302, locations: ["/next"], rules: rules) == .refuse(none))
+        #expect(none.description == "the server redirects, and the limit is 0 redirects")
+        #expect(!"\(RedirectFault.tooMany(3))".contains("circle"))
+        #expect("\(RedirectFault.tooMany(3))".contains("the limit is 3"))
+        rules.maximumHops = 2
+        let next = try HTTPURL("https://a.test/next")
+        let decision = RedirectRules().decide(
+            ResponseHead(
+                url: next, status: 302, version: .http11,
+                fields: try HTTPFields(["Location": "/next#x"])),
+            to: RequestHead(method: .get, url: next), hasBody: false, hops: 20,
+            wasVisited: { $0.target == next.target })
+        guard case .refuse(let fault) = decision, case .circle(let url, 20) = fault else {
+            Issue.record("\(decision)")
+            return
+        }
+        #expect(url.target == "/next")
+        #expect("\(fault)".contains("in a circle: https://a.test/next"))
+    }
+
     private func follow(
         _ status: Int, method: String = "POST", location: String, fieldName: String = "Location"
     ) throws -> RedirectStep {

@@ -55,4 +55,54 @@ import Testing
         #expect(kind(link) == S_IFLNK)
         #expect(kind(directory.path + "/nowhere") == nil)
     }
+
+    // MARK: Several writers
+
+    @Test func `writers at once lose nothing of each other's`() async throws {
+        let path = directory.path + "/shared"
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in UInt8(1)...4 {
+                group.addTask {
+                    for _ in 0..<25 {
+                        try ReplacedFile.update(
+                            path, maximumOctets: 1_000, waitingMilliseconds: 60_000
+                        ) { $0 + [writer] }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let octets = try #require(try ReplacedFile.read(path, maximumOctets: 1_000))
+        #expect(
+            (UInt8(1)...4).map { writer in octets.filter { $0 == writer }.count } == [
+                25, 25, 25, 25,
+            ])
+    }
+
+    @Test func `one who never lets go is not waited for for ever, and loses nothing`() throws {
+        let path = directory.path + "/shared"
+        try ReplacedFile.replace(path, with: [7])
+        let other = open(path, O_RDONLY)
+        try #require(other >= 0 && flock(other, LOCK_EX) == 0)
+        let fault = #expect(throws: FileFault.self) {
+            try ReplacedFile.update(path, maximumOctets: 10, waitingMilliseconds: 20) { _ in [8] }
+        }
+        #expect(fault.map { "\($0)" }?.contains("locked by another program") == true)
+        #expect(try ReplacedFile.read(path, maximumOctets: 10) == [7])
+        // Who is killed holds nothing any more.
+        close(other)
+        try ReplacedFile.update(path, maximumOctets: 10) { $0 + [8] }
+        #expect(try ReplacedFile.read(path, maximumOctets: 10) == [7, 8])
+    }
+
+    @Test func `a change through a link, and one into a pipe, go where writing goes`() throws {
+        let (target, link) = (directory.path + "/target", directory.path + "/link")
+        try ReplacedFile.replace(target, with: [1])
+        try #require(symlink("target", link) == 0)
+        try ReplacedFile.update(link, maximumOctets: 10) { $0 + [2] }
+        #expect(kind(link) == S_IFLNK)
+        #expect(try ReplacedFile.read(target, maximumOctets: 10) == [1, 2])
+        try ReplacedFile.update("/dev/null", maximumOctets: 10) { $0 + [2] }
+        #expect(kind("/dev/null") == S_IFCHR)
+    }
 }

@@ -71,6 +71,29 @@ import Testing
         #expect(answer.text == "set=1")
     }
 
+    /// `SameSite` keeps a page of one site from acting for its reader at another. What an application
+    /// sends is nobody's page: it goes as the stock loader sends it.
+    @Test(arguments: ["Strict", "Lax", "None", "nonsense"])
+    func `a cookie's SameSite keeps it from no hop, not from one of another site's redirect`(
+        rule: String
+    ) async throws {
+        let origin = try origin("sid=abc; Secure; SameSite=\(rule)")
+        defer { origin.stop() }
+        let target = try origin.httpURL("/echo", host: names[0])
+        let foreign = try lab.origin(["elsewhere.test"], at: LabAddress.ipv4(host: 3)) { _ in
+            .redirect(to: "\(target)")
+        }
+        defer { foreign.stop() }
+        var table = table
+        table["elsewhere.test"] = [LabAddress.ipv4(host: 3)]
+        let client = try lab.client(table)
+        _ = try await client.get(try origin.httpURL("/set", host: names[0]))
+        #expect(try await client.get(target).text == "sid=abc")
+        let led = try await client.get(try foreign.httpURL("/", host: "elsewhere.test"))
+        #expect(led.text == "sid=abc")
+        #expect(led.report.hops.count == 2)
+    }
+
     @Test func `beside a Cookie field of the caller's own goes what a redirect has set`()
         async throws
     {

@@ -164,6 +164,20 @@ import Testing
         #expect(origin.record.requests.allSatisfy { $0.values(of: "Cookie").count <= 1 })
     }
 
+    @Test(arguments: [HTTPCookie.AcceptPolicy.always, .onlyFromMainDocumentDomain])
+    func `another site as the main document changes nothing, as with the stock loader`(
+        policy: HTTPCookie.AcceptPolicy
+    ) async throws {
+        let origin = try origin()
+        defer { origin.stop() }
+        let session = try lab.session { $0.httpCookieAcceptPolicy = policy }
+        var request = URLRequest(url: try origin.page("/set"))
+        request.mainDocumentURL = URL(string: "https://elsewhere.test/")
+        _ = await session.load(request)
+        request.url = try origin.page("/echo")
+        #expect(await session.load(request).text == "a=1; c=3")
+    }
+
     @Test(arguments: ["request", "configuration", "storage"])
     func `cookies can be switched off`(by: String) async throws {
         let origin = try origin()

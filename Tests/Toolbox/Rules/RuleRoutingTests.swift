@@ -142,6 +142,41 @@ import Testing
         #expect(session.configuration.httpCookieStorage?.cookies?.map(\.name) == ["kept"])
     }
 
+    @Test
+    func `a cookie that a mapped host sets is the mapped host's, and by its word its domain's`()
+        async throws
+    {
+        let answer = { @Sendable (request: LabRequest) in
+            var response = LabResponse.text(request.value(of: "Cookie") ?? "-")
+            guard request.path == "/set" else { return response }
+            for line in ["own=1; Secure", "wide=2; Secure; Domain=example.test"] {
+                response.fields.append(LabField("Set-Cookie", line))
+            }
+            return response
+        }
+        let origin = try lab.origin(["shop.example.test"], answer)
+        let staging = try lab.origin(["staging.example.test"], answer)
+        defer {
+            origin.stop()
+            staging.stop()
+        }
+        let mapping = OriginMapping(
+            host: .name(try HostName("staging.example.test")), port: staging.port)
+        let rules: LiveRules = [
+            RequestRule("staging", try .path("/set") || .path("/mapped"), .map(mapping))
+        ]
+        let httpdns = try lab.httpdns([
+            "shop.example.test": [LabAddress.ipv4], "staging.example.test": [LabAddress.ipv4],
+        ])
+        let session = try lab.session(rules, httpdns)
+        let page = { origin.url(host: "shop.example.test", path: $0) }
+        _ = try await session.answer(page("/set"))
+        #expect(try await session.answer(page("/mapped")).text == "own=1; wide=2")
+        #expect(try await session.answer(page("/direct")).text == "wide=2")
+        #expect(staging.record.requests.map(\.path) == ["/set", "/mapped"])
+        #expect(origin.record.requests.map(\.path) == ["/direct"])
+    }
+
     @Test func `credentials go to the mapped host, by whom they were asked for`() async throws {
         let staging = try lab.origin(["staging.example.test"]) { request in
             guard request.value(of: "Authorization") != nil else {

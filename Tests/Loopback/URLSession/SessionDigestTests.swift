@@ -1,0 +1,103 @@
+import Foundation
+import FoundationNetworking
+import HTTPDNSPinLab
+import HTTPDNSURLSession
+import TestSupport
+import Testing
+
+/// Digest in all its forms, against an origin that computes it itself.
+@Suite(.timeLimit(.minutes(2))) struct SessionDigestTests {
+    let lab: SessionLab
+
+    init() throws { lab = try SessionLab() }
+
+    private static let kinds: [DigestLab.Kind] = [
+        .init(challenges: [#"Digest realm="lab", nonce="NONCE""#], hasQuality: false),
+        .init(challenges: [#"digest REALM=lab,nonce="NONCE",qop=auth"#]),
+        .init(challenges: [
+            #"Digest realm="lab", qop="auth,auth-int", algorithm=md5, nonce="NONCE", domain="/ /x""#
+        ]),
+        .init(
+            challenges: [#"Digest realm="lab", nonce="NONCE", qop="auth", algorithm=MD5-sess"#],
+            isSession: true),
+        .init(
+            challenges: [
+                #"Digest realm="lab", nonce="NONCE", qop="auth", algorithm=sHa-256, charset=UTF-8"#
+            ], isSHA256: true),
+        .init(
+            challenges: [
+                #"Digest realm="lab", nonce="NONCE", qop="auth", algorithm="SHA-256-SESS""#
+            ], isSHA256: true, isSession: true),
+        .init(
+            challenges: [
+                #"Digest realm="lab", nonce="NONCE", qop="auth", algorithm=SHA-256, userhash=true"#
+            ], isSHA256: true, hashesUser: true),
+        .init(
+            challenges: [
+                #"Digest realm="a \"b\", c\\d", opaque="x, y=\"z\"", nonce="NONCE", qop="auth""#
+            ], realm: #"a "b", c\d"#, opaque: #"x, y="z""#),
+        .init(
+            challenges: [#"Digest realm="lab", nonce="NONCE", qop="auth", charset=UTF-8"#],
+            user: #"jörg "\" ü"#),
+        .init(
+            challenges: [
+                "Negotiate", #"Digest realm="lab", nonce="NONCE", qop="auth", algorithm=SHA-256"#,
+                #"Digest realm="lab", nonce="NONCE", qop="auth", algorithm=MD5"#,
+                #"Basic realm="b""#,
+            ], isSHA256: true),
+        .init(challenges: [
+            #"Negotiate, Basic realm="b, x=y", Digest realm="lab", nonce="NONCE", qop="auth""#
+        ]),
+        .init(
+            challenges: [#"Digest realm="lab", nonce="NONCE", qop="auth""#], goesStale: true),
+    ]
+
+    private func load(
+        _ digest: DigestLab, _ delegate: ChallengeDelegate
+    ) async throws -> Loaded {
+        let origin = try lab.origin(digest.answer)
+        defer { origin.stop() }
+        let session = try lab.session(delegate: delegate)
+        return await session.load(try origin.page("/a%20b/?c=%2F&d=%22e%22"))
+    }
+
+    @Test(arguments: SessionDigestTests.kinds)
+    func `a Digest opens the door, and is asked about once`(kind: DigestLab.Kind) async throws {
+        let digest = DigestLab(kind)
+        let delegate = ChallengeDelegate(onChallenge: { _, _ in
+            (
+                .useCredential,
+                URLCredential(
+                    user: kind.user, password: DigestLab.password, persistence: .none)
+            )
+        })
+        let answer = try await load(digest, delegate)
+        #expect(answer.text == "welcome")
+        #expect(delegate.asked.map(\.realm) == [kind.realm])
+        #expect(delegate.asked.map(\.method) == [NSURLAuthenticationMethodHTTPDigest])
+        #expect(digest.staleAnswers == (kind.goesStale ? 1 : 0))
+    }
+
+    @Test(arguments: [
+        [#"Digest realm="lab", nonce="NONCE", qop="auth-int""#],
+        [#"Digest realm="lab", nonce="NONCE", qop="auth", algorithm=SHA-512-256"#],
+        [#"Digest realm="lab", qop="auth""#],
+        [
+            #"Digest realm="lab", nonce="NONCE", algorithm=SHA-256, Digest realm="lab", nonce="NONCE""#
+        ],
+        [#"Custom note="x, Digest y=z", Digest realm="lab", nonce="NONCE", qop="auth""#],
+    ])
+    func `a Digest that cannot be met is nobody's question, and the 401 comes`(
+        challenges: [String]
+    ) async throws {
+        let delegate = ChallengeDelegate()
+        let answer = try await load(DigestLab(.init(challenges: challenges)), delegate)
+        #expect(answer.text == "who?")
+        #expect(delegate.asked.isEmpty)
+        // What is offered beside it is met.
+        let second = ChallengeDelegate()
+        _ = try await load(
+            DigestLab(.init(challenges: challenges + [#"Basic realm="b""#])), second)
+        #expect(second.asked.map(\.method) == [NSURLAuthenticationMethodHTTPBasic])
+    }
+}
