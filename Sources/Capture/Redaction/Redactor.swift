@@ -65,15 +65,15 @@ final class Redactor {
     /// Fields as they may be shown; what was made of them the last time, if they are the same.
     func fields(
         _ given: [HTTPFields.Field],
-        _ last: inout (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
+        _ last: inout MadeFields?
     ) -> [CaptureRecord.Field] {
-        if let last, last.given == given { return last.made }
+        if let last, last.given == given { return last.result }
         let made = given.map { field in
             var made = CaptureRecord.Field(field.name, field.value)
             if names != nil { redact(&made) }
             return made
         }
-        last = (given, made)
+        last = MadeFields(of: given, made)
         return made
     }
 
