@@ -137,21 +137,23 @@ final class DraftReader {
         let url = hop?.url ?? leg?.head.url
         var made = CaptureRecord.Hop(
             method: leg?.head.method.text ?? "", url: url.map { redactor.url("\($0)") } ?? "")
-        guard let host = url?.origin.host else { return made }
-        let seen = seen(host)
-        if let answer = leg?.answer {
+        guard let origin = url?.origin else { return made }
+        let seen = seen(origin.host)
+        if let answer = leg?.answer ?? hop?.refusedRedirect {
             made.status = answer.status
             made.version = answer.version.rawValue
             made.responseFields = redactor.fields(answer.fields.fields, &seen.received)
         }
-        if let leg { made.requestFields = fields(of: leg, seen) }
+        if let leg { made.requestFields = fields(of: leg, to: origin, seen) }
         if let hop { take(hop, seen, &made) }
         return made
     }
 
     /// As they went out, or as they were given where nothing did.
-    private func fields(of leg: ExchangeFacts.Leg, _ seen: Seen) -> [CaptureRecord.Field] {
-        guard let sent = SentFields(leg) else {
+    private func fields(
+        of leg: ExchangeFacts.Leg, to origin: Origin, _ seen: Seen
+    ) -> [CaptureRecord.Field] {
+        guard let sent = SentFields(leg, to: origin) else {
             return redactor.fields((leg.sent ?? leg.head.fields).fields, &seen.given)
         }
         return DraftReader.made(of: sent, &seen.sent) { sent in
