@@ -24,7 +24,7 @@ import Testing
               "response":{"status":200,"statusText":"OK","httpVersion":"HTTP/1.1",
                 "cookies":[],"redirectURL":"","headersSize":-1,"bodySize":-1,
                 "headers":[{"name":"set-cookie","value":"a=geheim3; path=/\nb=geheim4; path=/"},
-                  {"name":"X-Empty","value":"\n"},{"name":"Vary","value":" x \r\n\n y"}],
+                  {"name":"X-Empty","value":"\n"},{"name":"Vary","value":" x \n\n y"}],
                 "content":{"size":2,"mimeType":"text/plain","text":"hi"}}}]}}
             """#)
     }
