@@ -206,7 +206,9 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
             toASCII: client.parts.toASCII)
         switch decision {
         case .deliver: deliver(head)
-        case .refuse(let fault): fail(.redirectRefused(fault))
+        case .refuse(let fault):
+            shared.withLock { $0.hop.refusedRedirect = head }
+            fail(.redirectRefused(fault))
         case .follow(let step):
             guard !step.keepsBody || request.body.canReplay else {
                 return fail(.bodyNotReplayable(to: step.head.url))

@@ -365,6 +365,7 @@ extension ExchangeMachine {
         guard let route = plan.route else { return nil }
         state = .connecting(plan)
         tally.transfers += 1
+        tally.startedAt = now
         let path = proxy.map { ProxyPath(proxy: $0, address: targets.first) }
         return [.transfer(head, route, sendsBody: sendsBody, freshly: freshly, via: path)]
     }
@@ -379,6 +380,7 @@ extension ExchangeMachine {
             note { $0.notFollowed = reason.isRefusal ? reason : nil }
             return receive(response)
         case .refuse(let fault):
+            note { $0.refusedRedirect = response }
             state = .ending(.redirectRefused(fault))
             return [.cancelTransfer]
         case .follow(let step):
@@ -464,6 +466,9 @@ extension ExchangeMachine {
             return [.fallBack]
         }
         state = .ended
+        if let took = tally.startedAt.map({ milliseconds(since: $0, now) }) {
+            note { $0.timings.total = max($0.timings.total ?? 0, took) }
+        }
         return [.fail(ExchangeFailure(cause, url: head.url, report: closed(now)))]
     }
 

@@ -47,6 +47,8 @@ public struct ExchangeReport: Sendable, Hashable {
         /// Why a redirect that names where to go on was handed over instead; nil for every other
         /// answer.
         public package(set) var notFollowed: RedirectDecision.DeliverReason?
+        /// The answer whose redirect was refused: nobody else is told of it.
+        package var refusedRedirect: ResponseHead?
         /// Why the system was asked after all, where it was.
         public internal(set) var systemFallback: ResolutionFailure?
 

@@ -19,6 +19,8 @@ struct RetryRules: Sendable {
     /// What the transfers of one hop have come to.
     struct Tally: Sendable, Hashable {
         var transfers = 0
+        /// Of the last transfer.
+        var startedAt: Monotonic?
         var repeats = 0
         var wasMisdirected = false
         var wasRefreshed = false

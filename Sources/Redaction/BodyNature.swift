@@ -15,6 +15,8 @@ package struct BodyNature: Sendable {
     package let isJSON: Bool
     /// Programs and pages are full of names and colons, and no names of theirs are secrets.
     package let isProgram: Bool
+    /// A program, which may be no more than a call with JSON in it.
+    package let isScript: Bool
     /// What follows the type.
     package let parameters: String
 
@@ -24,9 +26,8 @@ package struct BodyNature: Sendable {
         self.parameters = parameters
         isJSON = BodyNature.endsOfJSON.contains { type.hasSuffix($0) }
         isText = isForm || isJSON || type.hasPrefix("text/") || type.hasSuffix("xml")
-        isProgram =
-            type == "text/css" || type == "text/html" || type.hasSuffix("javascript")
-            || type.hasSuffix("ecmascript") || type == "image/svg+xml"
+        isScript = type.hasSuffix("javascript") || type.hasSuffix("ecmascript")
+        isProgram = isScript || type == "text/css" || type == "text/html"
         if type.hasPrefix("multipart/") {
             kind = .multipart
         } else if BodyNature.isBinary(type) {

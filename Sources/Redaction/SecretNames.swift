@@ -63,6 +63,11 @@ package final class SecretNames {
         return verdict
     }
 
+    /// Whether a header field of that name stays, whatever is said elsewhere.
+    package func reveals(field name: String) -> Bool {
+        !revealed.isEmpty && revealed.contains(SecretNames.comparable(Array(name.utf8)))
+    }
+
     /// Of a body of that type.
     package func nature(of mediaType: String?) -> BodyNature {
         let key = mediaType ?? ""
@@ -112,7 +117,7 @@ package final class SecretNames {
     package static func isCredentialField(_ name: [UInt8]) -> Bool {
         let name = comparable(name)
         return name.hasSuffix("authorization") || name == "authentication"
-            || credentialFields.contains(name)
+            || credentialFields.contains(name) || name.contains("setcookie")
     }
 
     /// The member that an object has which is a key. Source: RFC 7517 §4.1.
@@ -230,7 +235,8 @@ package final class SecretNames {
     private static let parts: [String] = [
         "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "apikey",
         "accesskey", "privatekey", "authkey", "appkey", "signature", "sessid", "sessionid",
-        "sessionkey", "authorization", "csrf", "xsrf", "onetimecode", "encryptionkey", "signingkey",
+        "sessionkey", "authorization", "setcookie", "csrf", "xsrf", "onetimecode", "encryptionkey",
+        "signingkey",
         "codeverifier", "oauthverifier", "devicecode", "verificationcode", "verifycode", "smscode",
         "otpcode", "mfacode", "twofactorcode", "2facode", "authcode", "backupcode", "recoverycode",
         "onetimepin",

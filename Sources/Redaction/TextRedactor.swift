@@ -216,27 +216,30 @@ package struct TextRedactor {
     }
 
     /// False for nearly everything, at little cost: a secret in a text stands behind `=`, `:`, a
-    /// space or `@`, or begins with `eyJ`; or it is wrapped up, or the content of an
-    /// element, or a word behind `password`.
+    /// space or `@`, or begins with the mark of a token; or it is wrapped up, or the content of an
+    /// element, or a word behind `password`, or in a path behind a word that says so.
     private func mayHoldSecret<Octets: Collection<UInt8>>(_ octets: Octets) -> Bool {
         var word = octets.startIndex
-        var last: UInt8 = 0
+        // The last four octets.
+        var recent: UInt32 = 0
         var place = octets.startIndex
         while place < octets.endIndex {
             let octet = octets[place]
             let next = octets.index(after: place)
+            let last = UInt8(truncatingIfNeeded: recent)
+            recent = recent << 8 | UInt32(octet)
             switch octet {
             case 0x3D, 0x40, 0x3F, 0x23, 0x22, 0x25, 0x3C, 0x5C: return true
             case 0x79 where last == 0x65: return true
             // The mark of a private key begins so.
             case 0x2D where last == 0x2D: return true
-            case 0x20 where last | 0x20 == 0x72 || last | 0x20 == 0x63: return true
+            case 0x41, 0x61, 0x2D, 0x2E, 0x5F: if TokenForm.mayBegin(recent) { return true }
+            case 0x2F: if PathPlace.mayLead(octets[word..<place]) { return true }
             // A reference of XML.
             case 0x26 where next < octets.endIndex && TextRedactor.beginsReference(octets[next]):
                 return true
-            // `curl` before `-u`, `password` in a line of netrc.
             case 0x09...0x0D, 0x20:
-                if TextScanner.opensCommand(octets[word..<place]) { return true }
+                if TextRedactor.opensValue(octets[word..<place]) { return true }
             case 0x3A:
                 let isLast = next == octets.endIndex
                 guard isLast || endsScheme(octets[word..<place], octets[next...]) else {
@@ -245,10 +248,19 @@ package struct TextRedactor {
             default: break
             }
             if !TextScanner.isOfWord(octet) { word = next }
-            last = octet
             place = next
         }
         return false
+    }
+
+    /// Whether a blank behind the word may have a secret behind it: `Bearer`, `curl` before `-u`,
+    /// `password` in a line of netrc, `TRUE` in a line of cookies.
+    private static func opensValue<Octets: Collection<UInt8>>(_ word: Octets) -> Bool {
+        switch word.count {
+        case 4, 5, 6, 8, 9:
+            TextScanner.opensCommand(word) || TextScanner.isScheme(word) || JarPlace.begins(word)
+        default: false
+        }
     }
 
     private static func beginsReference(_ octet: UInt8) -> Bool {

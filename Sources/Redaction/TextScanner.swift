@@ -1,5 +1,5 @@
 /// Takes secrets out of text as it streams by: the values of names that are secret, the userinfo of
-/// URLs, web tokens, private keys, and what follows `Bearer`.
+/// URLs, tokens, private keys, and what follows `Bearer`.
 ///
 ///     word ─ a secret name ─▶ gap ─ "=" or ":" ─▶ before ─▶ quoted, bare, line …: dropped ─▶ word
 ///       ├──── begins like a web token ─▶ token: dropped ─▶ word
@@ -48,6 +48,8 @@ package struct TextScanner {
         case element
         /// As long as it is like a token.
         case token
+        /// A token that ends with its word.
+        case run
         /// To the end of the line.
         case line
         /// To the comma or the brace behind a member of what is written `{"name": …}`.
@@ -84,8 +86,8 @@ package struct TextScanner {
     var tags = TagTracker()
     /// How the last `<` was written.
     var opening: Written?
-    /// Where in both a web token may have begun.
-    var tokenAt: (meant: Int, written: Int)?
+    /// A token that may have begun, and where in both.
+    var token: (form: TokenForm, meant: Int, written: Int)?
     /// How often the mark before the value is wrapped up.
     var valueDepth = 0
     /// The value is that of a colon.
@@ -114,6 +116,8 @@ package struct TextScanner {
     var isBehindKeyType = false
     var armour = KeyArmour()
     var part = PartPlace()
+    var path = PathPlace()
+    var jar = JarPlace()
     var place = LinePlace()
     /// How the value before which the text stands is written.
     var form = ValueForm()
@@ -156,7 +160,9 @@ package struct TextScanner {
             // What was loose may have begun one of them.
             if !held.isEmpty { put(SecretNames.placeholder, &out) }
             held = []
-            out += written
+            // A token that is cut is not known to be one.
+            out += written.prefix(token?.written ?? written.count)
+            if token != nil { put(SecretNames.placeholder, &out) }
         }
         clearHeld()
         state = .word
@@ -186,6 +192,7 @@ package struct TextScanner {
         // Nearly all octets are none of a mark.
         if octet == 0x2D || armour.isBusy, follows(armour.take(octet), octet, raw, &out) { return }
         if part.isBusy, followsPart(octet, raw, &out) { return }
+        if jar.isBusy, followsJar(octet, raw, &out) { return }
         advance(octet, raw, &out)
     }
 
@@ -211,7 +218,7 @@ package struct TextScanner {
     mutating func clearHeld() {
         meant = []
         written = []
-        tokenAt = nil
+        token = nil
         isLong = false
     }
 }
@@ -231,6 +238,9 @@ extension TextScanner {
         }
         let (name, wasLong, mark) = (meant, isLong, before)
         out += written
+        if octet == 0x2F || octet == 0x5C || path.isBusy {
+            path.take(wasLong ? nil : name, octet)
+        }
         clearHeld()
         before = octet
         if octet == 0x0A, slashes == 0 { isBehindCurl = false }
@@ -245,6 +255,7 @@ extension TextScanner {
             put(octet, raw, &out)
             return
         }
+        if octet == 0x09 || octet == 0x5C, manner == .text { beginJar(name, mark, octet) }
         let inner = TextScanner.name(in: name, behind: mark)
         if let form = form(behind: inner ?? name, octet) {
             put(octet, raw, &out)
@@ -307,42 +318,6 @@ extension TextScanner {
         return false
     }
 
-    /// A word has grown: it may be a token, or too long to be held.
-    private mutating func grown(_ out: inout [UInt8]) {
-        noteToken()
-        if let start = tokenAt, meant.count - start.meant >= TextScanner.shortestToken {
-            out += written.prefix(start.written)
-            put(SecretNames.placeholder, &out)
-            return drop(.token)
-        }
-        guard meant.count > TextScanner.mostHeld else { return }
-        isLong = true
-        // A token may just begin.
-        let rest =
-            tokenAt.map { written.count - $0.written }
-            ?? (written.suffix(2) == TextScanner.tokenMark[..<2]
-                ? 2 : written.last == TextScanner.tokenMark[0] ? 1 : 0)
-        out += written.dropLast(rest)
-        written = Array(written.suffix(rest))
-        meant = written
-        if tokenAt != nil { tokenAt = (0, 0) }
-    }
-
-    /// `eyJ` is how base64 of `{"` begins: a web token, or another object that was wrapped up.
-    private mutating func noteToken() {
-        if let last = meant.last, !SecretNames.isOfToken(last) { tokenAt = nil }
-        let place = meant.count - 3
-        guard tokenAt == nil, place >= 0, meant.suffix(3) == TextScanner.tokenMark[...]
-        else { return }
-        let isBoundary =
-            place == 0 || !TextScanner.isAlphanumeric(meant[place - 1])
-            || (place >= 3 && meant[place - 3] == 0x25)
-            || (before == 0x5C && place == 1)
-        // Where it is written otherwise, all of the word belongs to it.
-        let isPlain = written.suffix(3) == TextScanner.tokenMark[...]
-        if isBoundary { tokenAt = (place, isPlain ? written.count - 3 : 0) }
-    }
-
     private mutating func gap(
         _ octet: UInt8, _ raw: Written?, _ verdict: SecretNames.Verdict, _ out: inout [UInt8]
     ) {
@@ -397,6 +372,9 @@ extension TextScanner {
                 put(octet, raw, &out)
                 form.isBehindArrow = true
                 return
+            case 0x3A where verdict == .secret && isMember && form.isBehindNothing:
+                // `userPassword:: …`
+                return put(octet, raw, &out)
             case 0x22 where !isDeeper || isMember, 0x27 where !isDeeper || isMember:
                 put(octet, raw, &out)
                 valueDepth = TextScanner.depth(raw)

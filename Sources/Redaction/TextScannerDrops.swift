@@ -16,6 +16,9 @@ extension TextScanner {
         case .token:
             guard !SecretNames.isOfToken(octet) else { return }
             isBehindDropped = true
+        case .run:
+            guard !TextScanner.isOfWord(octet) else { return }
+            isBehindDropped = true
         case .element:
             guard manner == .form, octet == 0x26, raw == nil else { return }
             tags = TagTracker()

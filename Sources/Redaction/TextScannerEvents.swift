@@ -11,7 +11,7 @@ extension TextScanner {
             before = octet
             state = .word
         case (.begins, .dropping(.bare)), (.begins, .dropping(.line)),
-            (.begins, .dropping(.flow)), (.begins, .dropping(.token)),
+            (.begins, .dropping(.flow)), (.begins, .dropping(.token)), (.begins, .dropping(.run)),
             (.begins, .dropping(.authority)),
             (.begins, .indenting(isValueWritten: true)):
             drop(.key)

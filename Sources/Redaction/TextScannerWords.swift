@@ -43,17 +43,23 @@ extension TextScanner {
         word.count >= 19 && word.suffix(19).map { $0 | 0x20 } == Array("content-disposition".utf8)
     }
 
-    static func isScheme(_ word: [UInt8]) -> Bool {
-        guard word.count == 5 || word.count == 6 else { return false }
-        let lower = word.map { $0 | 0x20 }
-        return lower == Array("bearer".utf8) || lower == Array("basic".utf8)
+    static func isScheme<Octets: Collection<UInt8>>(_ word: Octets) -> Bool {
+        switch word.count {
+        case 4: word.elementsEqual(ntlm) { $0 | 0x20 == $1 }
+        case 5: word.elementsEqual(basic) { $0 | 0x20 == $1 }
+        case 6: word.elementsEqual(bearer) { $0 | 0x20 == $1 }
+        case 9: word.elementsEqual(negotiate) { $0 | 0x20 == $1 }
+        default: false
+        }
     }
+
+    private static let ntlm = Array("ntlm".utf8)
+    private static let basic = Array("basic".utf8)
+    private static let bearer = Array("bearer".utf8)
+    private static let negotiate = Array("negotiate".utf8)
 
     /// Because: no name of a field is longer.
     static let mostHeld = 128
     /// Because: quotation marks, a level or two of escapes, and spaces.
     static let longestGap = 12
-    /// Because: the smallest web token has more; `eyJ` also begins words.
-    static let shortestToken = 20
-    static let tokenMark = Array("eyJ".utf8)
 }

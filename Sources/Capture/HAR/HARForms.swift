@@ -6,6 +6,7 @@ extension HARSchema.Form {
         case .moment, .dateTime: "a date and time with its offset (2027-01-31T12:00:00.123Z)"
         case .looseMoment: "a date and time (2027-01-31T12:00:00)"
         case .uri: "an absolute URL"
+        case .requestURI: "an absolute URL (without a fragment)"
         case .address: "an IPv4 or IPv6 address"
         case .method: "a method (letters, digits and marks, without a blank)"
         case .fieldName: "the name of a field"
@@ -20,7 +21,7 @@ extension HARSchema.Form {
         case .dateTime: HARMoment(text)?.isDateTime ?? false
         case .moment: HARMoment(text).map { $0.isDateTime && $0.hasOffset } ?? false
         case .looseMoment: HARMoment(text) != nil
-        case .uri: HARSchema.Form.isURI(text)
+        case .uri, .requestURI: HARSchema.Form.isURI(text)
         case .address: HARSchema.Form.isAddress(text)
         case .method, .fieldName, .words, .version, .encoding: true
         }
@@ -31,6 +32,8 @@ extension HARSchema.Form {
         switch self {
         case .moment, .dateTime, .looseMoment: HARMoment(text)?.isOfCalendar ?? false
         case .uri: !text.utf8.contains { $0 < 0x21 || $0 == 0x7F }
+        // Source: HAR 1.2, "request": fragments are not included.
+        case .requestURI: !text.utf8.contains { $0 < 0x21 || $0 == 0x7F || $0 == 0x23 }
         case .address: true
         case .method: HARSchema.Form.isToken(text)
         // Those of HTTP/2 begin with a colon.

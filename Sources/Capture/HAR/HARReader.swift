@@ -368,13 +368,24 @@ private struct HAREntryReading {
         }
     }
 
+    /// Browsers join several fields of one name by line feeds.
     private func fields(_ value: JSONValue?) -> [CaptureRecord.Field] {
-        (value?.array ?? []).compactMap { field in
+        (value?.array ?? []).flatMap { field -> [CaptureRecord.Field] in
             guard let name = field["name"]?.string, let value = field["value"]?.string else {
-                return nil
+                return []
             }
-            return CaptureRecord.Field(name, value)
+            guard value.utf8.contains(0x0A) else { return [CaptureRecord.Field(name, value)] }
+            let lines = value.utf8.split(separator: 0x0A).compactMap { line in
+                let line = line.drop(while: HAREntryReading.isBlank)
+                let end = line.lastIndex { !HAREntryReading.isBlank($0) }
+                return end.flatMap { String(line[...$0]) }
+            }
+            return (lines.isEmpty ? [""] : lines).map { CaptureRecord.Field(name, $0) }
         }
+    }
+
+    private static func isBlank(_ octet: UInt8) -> Bool {
+        octet == 0x20 || octet == 0x09 || octet == 0x0D
     }
 
     private func body(

@@ -63,6 +63,8 @@ package enum HARSchema {
         case looseMoment
         case dateTime
         case uri
+        /// The same; the strict check wants it without a fragment.
+        case requestURI
         case address
         /// Asked by the strict check alone, as all below.
         case method

@@ -50,7 +50,7 @@ extension HARSchema {
     private static let request = Shape.object(
         Members(
             [
-                ("method", .string(.method)), ("url", .string(.uri)), ("httpVersion", words),
+                ("method", .string(.method)), ("url", .string(.requestURI)), ("httpVersion", words),
                 ("cookies", .array(cookie)), ("headers", .array(header)),
                 ("queryString", .array(pair)), ("postData", postData),
                 ("headersSize", size), ("bodySize", size),

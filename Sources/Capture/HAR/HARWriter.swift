@@ -42,16 +42,15 @@ public struct HARWriter {
         _ record: CaptureRecord, request: [UInt8]? = nil, response: [UInt8]? = nil
     ) -> [UInt8] {
         var octets: [UInt8] = []
-        var start = record.startedAt
-        for (place, hop) in record.hops.enumerated() {
+        var spent: Double = 0
+        for place in record.hops.indices {
             octets += isFirst ? [0x0A] : [0x2C, 0x0A]
             isFirst = false
             let entry = HAREntry(
-                record: record, place: place, hop: hop, startedAt: start,
-                request: request ?? record.requestBody.octets,
+                record, place, spent: spent, request: request ?? record.requestBody.octets,
                 response: response ?? record.responseBody.octets)
             octets += entry.octets
-            start = start.adding(milliseconds: entry.milliseconds)
+            spent += entry.milliseconds
         }
         return octets
     }
@@ -80,46 +79,27 @@ struct HAREntry {
     private var isFirst: Bool { place == 0 }
     private var isLast: Bool { place == record.hops.count - 1 }
 
-    /// The parts of the time, in the order in which they follow each other; nil for what did not happen
-    /// or is not known. `ssl` is a part of `connect`.
-    private struct Phases {
-        var blocked: Double?
-        var dns: Double?
-        var connect: Double?
-        var ssl: Double?
-        var send: Double
-        var wait: Double
-        var receive: Double
+    private let times: HARTimes
 
-        init(_ hop: CaptureRecord.Hop) {
-            let timings = hop.timings
-            let ready = timings.secured ?? timings.connected
-            if let secured = timings.secured, let connected = timings.connected {
-                ssl = max(0, secured - connected)
-            }
-            blocked = timings.blocked
-            dns = hop.resolveMilliseconds
-            connect = hop.isReusedConnection ? nil : ready
-            let start = connect ?? 0
-            let end = timings.total ?? timings.firstByte ?? timings.sent ?? ready ?? 0
-            let first = timings.firstByte ?? end
-            let sent = timings.sent ?? start
-            send = max(0, sent - start)
-            wait = max(0, first - max(sent, start))
-            receive = max(0, end - first)
-        }
-
-        /// As HAR has it.
-        var sum: Double {
-            (blocked ?? 0) + (dns ?? 0) + (connect ?? 0) + send + wait + receive
-        }
+    /// - Parameter spent: milliseconds of the record before this hop.
+    init(
+        _ record: CaptureRecord, _ place: Int, spent: Double, request: [UInt8], response: [UInt8]
+    ) {
+        self.record = record
+        self.place = place
+        let hop = record.hops[place]
+        self.hop = hop
+        startedAt = record.startedAt.adding(milliseconds: spent)
+        self.request = request
+        self.response = response
+        let isLast = place == record.hops.count - 1
+        times = HARTimes(
+            hop, elapsed: isLast ? record.totalMilliseconds.map { $0 - spent } : nil,
+            hasFailed: isLast && record.failure != nil)
     }
 
-    /// As HAR has it: the sum of the parts. Where no part is known, what the whole record took.
-    var milliseconds: Double {
-        let sum = Phases(hop).sum
-        return sum > 0 || !isLast ? sum : max(0, record.totalMilliseconds ?? 0)
-    }
+    /// As HAR has it: the sum of the parts.
+    var milliseconds: Double { times.sum }
 
     var octets: [UInt8] {
         var writer = DetailWriter()
@@ -141,14 +121,13 @@ struct HAREntry {
     }
 
     private func write(timings writer: inout DetailWriter) {
-        let phases = Phases(hop)
-        writer.number(phases.blocked ?? -1, "blocked")
-        writer.number(phases.dns ?? -1, "dns")
-        writer.number(phases.connect ?? -1, "connect")
-        writer.number(phases.ssl ?? -1, "ssl")
-        writer.number(phases.send, "send")
-        writer.number(phases.wait, "wait")
-        writer.number(phases.receive, "receive")
+        writer.number(times.blocked ?? -1, "blocked")
+        writer.number(times.dns ?? -1, "dns")
+        writer.number(times.connect ?? -1, "connect")
+        writer.number(times.ssl ?? -1, "ssl")
+        writer.number(times.send, "send")
+        writer.number(times.wait, "wait")
+        writer.number(times.receive, "receive")
     }
 
     private func write(ours writer: inout DetailWriter) {
@@ -202,8 +181,10 @@ extension HAREntry {
 
     /// HAR has nothing for a request that could not be read: what is known of it stands in `_httpdns`.
     private var method: String { hop.method.isEmpty ? "-" : hop.method }
+    /// Source: HAR 1.2, "request": fragments are not included.
     private var url: String {
-        HARSchema.Form.isURI(hop.url) || hop.url.contains("://") ? hop.url : "about:blank"
+        let url = String(hop.url.prefix { $0 != "#" })
+        return HARSchema.Form.isURI(url) || url.contains("://") ? url : "about:blank"
     }
 
     /// A redirect may have dropped it.
@@ -252,14 +233,14 @@ extension HAREntry {
         writer.object("content") { write(content: &$0) }
         writer.put("redirectURL", hop.responseField("location") ?? "")
         writer.put("headersSize", hop.receivedHeadOctets ?? -1)
-        writer.put(
-            "bodySize", hop.receivedHeadOctets.map { max(0, hop.receivedOctets &- $0) } ?? -1)
+        writer.put("bodySize", HARSizes(record, place).received ?? -1)
     }
 
     private func write(content writer: inout DetailWriter) {
         writer.put("size", isLast ? record.responseBody.totalOctets : 0)
         let told = isLast ? record.responseBody.mediaType : nil
         writer.put("mimeType", told ?? hop.responseField("content-type") ?? "x-unknown")
+        writer.put("compression", HARSizes(record, place).saved)
         guard isLast, record.responseBody.totalOctets > 0 else { return }
         HAREntry.write(body: response, encodingName: "encoding", &writer)
         if let omission = record.responseBody.omission {

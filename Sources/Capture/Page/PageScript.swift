@@ -16,13 +16,22 @@ extension CapturePage {
         const cached=r=>r.kind==="cached"||r.hops.some(h=>["hit","stale","validated"]
           .includes(h.cache));
         const start=r=>Date.parse(r.started);
+        // What was under way when a hop failed.
+        const open=h=>{const t=h.timings||{};
+          if(h.status||t.firstByte)return"receive";
+          if(h.reused||t.sent||t.secured||h.peer)return"wait";
+          if(t.connected)return/^https:/i.test(h.url)?"secure":"wait";
+          if(h.resolution||h.proxy)return"connect";
+          return h.resolveMilliseconds?"resolve":"wait"};
         // Each hop: [begin, length, kind], in milliseconds from the start of the record.
         function phases(r){
           const bars=[];let at=0;
-          for(const h of r.hops){
+          r.hops.forEach((h,i)=>{
             const t=h.timings||{};const begin=at+(h.resolveMilliseconds||0);
+            const broken=r.failure&&i===r.hops.length-1;
             if(h.resolveMilliseconds)bars.push([at,h.resolveMilliseconds,"resolve"]);
-            const end=begin+(t.total||t.firstByte||t.secured||t.connected||0);
+            const known=begin+(t.total||t.firstByte||t.secured||t.connected||0);
+            const end=broken?Math.max(known,r.milliseconds||0):known;
             let from=begin;
             if(!h.reused){
               if(t.connected){bars.push([from,t.connected,"connect"]);from=begin+t.connected}
@@ -30,8 +39,8 @@ extension CapturePage {
                 bars.push([from,begin+t.secured-from,"secure"]);from=begin+t.secured}}
             if(t.firstByte){const first=begin+t.firstByte;
               if(first>from)bars.push([from,first-from,"wait"]);from=Math.max(from,first)}
-            if(end>from)bars.push([from,end-from,"receive"]);
-            at=end}
+            if(end>from)bars.push([from,end-from,broken?open(h):"receive"]);
+            at=end});
           if(!bars.length&&r.milliseconds)bars.push([0,r.milliseconds,"whole"]);
           return bars}
         function fill(select,values){

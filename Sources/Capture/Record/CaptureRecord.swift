@@ -31,10 +31,14 @@ public struct CaptureRecord: Sendable, Hashable, Identifiable {
         _ kind: Kind = .exchange, _ hop: Hop, startedAt: CaptureTime,
         initiator: Initiator = Initiator("application")
     ) {
+        self.init(kind, [hop], startedAt: startedAt, initiator: initiator)
+    }
+
+    init(_ kind: Kind, _ hops: [Hop], startedAt: CaptureTime, initiator: Initiator) {
         self.kind = kind
         self.startedAt = startedAt
         self.initiator = initiator
-        hops = [hop]
+        self.hops = hops
     }
 
     /// What became of a request.
@@ -91,15 +95,16 @@ public struct CaptureRecord: Sendable, Hashable, Identifiable {
     }
 }
 
+// A hop is large: what is asked once a record looks at it where it lies. `hops.last?.status` copies it.
 extension CaptureRecord {
     /// The URL that was asked for.
-    public var url: String { hops.first?.url ?? "" }
+    public var url: String { hops.isEmpty ? "" : hops[0].url }
     /// The method that was asked with.
-    public var method: String { hops.first?.method ?? "" }
+    public var method: String { hops.isEmpty ? "" : hops[0].method }
     /// The host that was asked for, lower case; empty where the URL has none.
     public var host: String { CapturedURL(url).host }
     /// The status of the answer that the application got, 100...999; nil when none came.
-    public var status: Int? { hops.last?.status }
+    public var status: Int? { hops.isEmpty ? nil : hops[hops.count - 1].status }
     /// True when a hop, or what a rule mapped to one, is for that host or for a name under it.
     ///
     /// - Parameter host: in lower case.
@@ -110,39 +115,47 @@ extension CaptureRecord {
         }
     }
     /// Octets on the wire, all hops: heads and bodies.
-    public var sentOctets: Int64 { CaptureRecord.sum(hops.map(\.sentOctets)) }
+    public var sentOctets: Int64 {
+        hops.indices.reduce(0) { CaptureRecord.sum($0, hops[$1].sentOctets) }
+    }
     /// Octets on the wire, all hops: heads and bodies.
-    public var receivedOctets: Int64 { CaptureRecord.sum(hops.map(\.receivedOctets)) }
+    public var receivedOctets: Int64 {
+        hops.indices.reduce(0) { CaptureRecord.sum($0, hops[$1].receivedOctets) }
+    }
     /// It ended without an answer, or with a status of 400 or more.
     public var isFailed: Bool { failure != nil || (status ?? 0) >= 400 }
     /// The addresses came from the resolver's cache.
-    public var isLookupCached: Bool { hops.last?.resolution?.isCached == true }
+    public var isLookupCached: Bool {
+        !hops.isEmpty && hops[hops.count - 1].resolution?.isCached == true
+    }
     /// The cache of responses answered, without the server or with its word that nothing has
     /// changed.
     public var isAnswerCached: Bool {
-        kind == .cached || hops.last?.isAnswerCached == true
+        kind == .cached || (!hops.isEmpty && hops[hops.count - 1].isAnswerCached)
     }
     /// Who gave the address that was connected to.
-    public var resolver: String? { hops.last?.resolution?.resolver }
+    public var resolver: String? {
+        hops.isEmpty ? nil : hops[hops.count - 1].resolution?.resolver
+    }
 }
 
 extension CaptureRecord.Hop {
     /// The cache of responses answered it.
-    var isAnswerCached: Bool { CaptureRecord.Hop.cacheHits.contains(cache ?? "") }
+    ///
+    /// Source: `CacheProvenance`.
+    var isAnswerCached: Bool {
+        guard let cache else { return false }
+        return cache == "hit" || cache == "stale" || cache == "validated"
+    }
 
     /// What it took, its resolution included; nil where nobody knows.
     var milliseconds: Double? { timings.total.map { (resolveMilliseconds ?? 0) + $0 } }
-
-    /// Source: `CacheProvenance`.
-    private static let cacheHits: Set<String> = ["hit", "stale", "validated"]
 }
 
 extension CaptureRecord {
     /// Stops at the end of the scale: what a file says may be anything.
-    static func sum(_ counts: [Int64]) -> Int64 {
-        counts.reduce(0) { sum, count in
-            let (next, overflow) = sum.addingReportingOverflow(max(0, count))
-            return overflow ? .max : next
-        }
+    static func sum(_ sum: Int64, _ count: Int64) -> Int64 {
+        let (next, overflow) = sum.addingReportingOverflow(max(0, count))
+        return overflow ? .max : next
     }
 }

@@ -132,8 +132,8 @@ public struct CaptureTally: Sendable, Hashable {
     mutating func add(_ request: Request) {
         requests += 1
         if request.isFailed { failures += 1 }
-        sentOctets = CaptureRecord.sum([sentOctets, request.sentOctets])
-        receivedOctets = CaptureRecord.sum([receivedOctets, request.receivedOctets])
+        sentOctets = CaptureRecord.sum(sentOctets, request.sentOctets)
+        receivedOctets = CaptureRecord.sum(receivedOctets, request.receivedOctets)
         if request.isLookupCached { lookupCacheHits += 1 }
         if request.isAnswerCached { answerCacheHits += 1 }
         if let time = request.microseconds { latencies.append(time) }

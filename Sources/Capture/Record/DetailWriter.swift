@@ -6,6 +6,8 @@ struct DetailWriter {
     private var needsComma = false
     /// What was written of peers before: they come again with each request of a host.
     private var peers: [CaptureRecord.Peer: [UInt8]] = [:]
+    /// The one that came last, mostly the next one, too: the same is told sooner than it is found.
+    private var latest: (peer: CaptureRecord.Peer, octets: [UInt8])?
 
     init() { octets.reserveCapacity(2_048) }
 
@@ -39,8 +41,13 @@ struct DetailWriter {
         _ name: StaticString, of peer: CaptureRecord.Peer, _ body: (inout DetailWriter) -> Void
     ) {
         begin(name)
+        if let latest, latest.peer == peer {
+            octets += latest.octets
+            return
+        }
         if let known = peers[peer] {
             octets += known
+            latest = (peer, known)
             return
         }
         let start = octets.count
@@ -138,13 +145,14 @@ struct DetailWriter {
 
     private mutating func digits(_ number: Int64) {
         if number < 0 { octets.append(0x2D) }
-        var rest = number.magnitude
-        let start = octets.count
-        repeat {
-            octets.append(0x30 + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        octets[start...].reverse()
+        let size = number.magnitude
+        // From the front: what is turned round in place is copied first.
+        var place: UInt64 = 1
+        while size / place >= 10 { place *= 10 }
+        while place > 0 {
+            octets.append(0x30 + UInt8(size / place % 10))
+            place /= 10
+        }
     }
 
     private mutating func string(_ text: String) {

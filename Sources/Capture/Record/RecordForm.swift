@@ -50,7 +50,9 @@ enum RecordForm {
     static func write(_ record: CaptureRecord, _ writer: inout DetailWriter) {
         writeSummary(record, &writer)
         writer.array("hops") { writer in
-            for hop in record.hops { writer.object { write(hop, &$0) } }
+            for place in record.hops.indices {
+                writer.object { write(record.hops[place], &$0) }
+            }
         }
         write(record.requestBody, "requestBody", &writer)
         write(record.responseBody, "responseBody", &writer)

@@ -95,25 +95,10 @@ struct SentDraft: Sendable {
     /// Names it while it lives.
     var id: ObjectIdentifier { place.id }
 
-    /// All of it, as often as it is wanted.
-    func look() -> CaptureDraft { place.withLock { $0 } }
-
-    /// All of it, once.
-    func take() -> CaptureDraft {
-        place.withLock { exchange(&$0, with: CaptureDraft.spent) }
+    /// All of it, read where it lies: a copy would cost as much as half of the reading.
+    func read<Result: Sendable>(_ body: (CaptureDraft) -> Result) -> Result {
+        place.withLock { body($0) }
     }
-}
-
-extension CaptureDraft {
-    /// What is left where a draft was taken from: what comes late goes nowhere.
-    fileprivate static let spent: CaptureDraft = {
-        var limits = CaptureLimits()
-        limits.maximumBodyOctets = 0
-        var draft = CaptureDraft(
-            id: 0, startedAt: CaptureTime(microsecondsSince1970: 0), limits: limits)
-        draft.isOver = true
-        return draft
-    }()
 }
 
 /// What the observer of an exchange has heard.

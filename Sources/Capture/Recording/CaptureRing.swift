@@ -60,7 +60,7 @@ final class CaptureRing: Sendable {
             case .record(let record), .read(let record): return record
             case .draft(let sent):
                 var bodies = BodyStreams()
-                let record = reader.whole(sent.look(), &bodies)
+                let record = reader.whole(reader.read(sent), &bodies)
                 read[sent.id] = record
                 return record
             }

@@ -50,11 +50,11 @@ struct CaptureWriter {
         var ended: Int64 = 0
         for message in messages {
             switch message {
-            case .began(let sent): listeners.tell(.began(told(sent.take())))
-            case .answered(let sent): listeners.tell(.answered(told(sent.take())))
+            case .began(let sent): listeners.tell(.began(reader.read(sent).record))
+            case .answered(let sent): listeners.tell(.answered(reader.read(sent).record))
             case .piece(let piece): take(piece)
             case .ended(let sent):
-                end(sent.take())
+                end(sent)
                 ended += 1
             case .abandoned(let id):
                 if let stream = streams.removeValue(forKey: id)?.stream, stream != 0 {
@@ -93,20 +93,19 @@ struct CaptureWriter {
         if isWorse { configuration.report?(.fellBehind(counts)) }
     }
 
-    private func told(_ draft: CaptureDraft) -> CaptureRecord { reader.record(draft) }
-
     private mutating func take(_ piece: CapturePiece) {
         var body = streams[piece.id] ?? BodyStreams()
         body.take(piece, reader.redactor, file)
         streams[piece.id] = body
     }
 
-    private mutating func end(_ draft: CaptureDraft) {
-        var bodies = streams.removeValue(forKey: draft.id) ?? BodyStreams()
-        let record = reader.whole(draft, &bodies, file)
+    private mutating func end(_ sent: SentDraft) {
+        let reading = reader.read(sent)
+        var bodies = streams.removeValue(forKey: reading.record.id) ?? BodyStreams()
+        let record = reader.whole(reading, &bodies, file)
         file?.add(record, stream: bodies.stream)
         ring.add(record)
-        listeners.tell(.ended(record))
+        if listeners.isListenedTo { listeners.tell(.ended(record)) }
         configuration.onRecord?(record)
     }
 

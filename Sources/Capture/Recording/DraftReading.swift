@@ -5,6 +5,19 @@ internal import HTTPDNSNames
 package import HTTPDNSTrust
 internal import HTTPDNSWire
 
+/// What was made of something. An object, so that a look at it copies neither.
+final class Made<Given, Result> {
+    let given: Given
+    let result: Result
+
+    init(of given: Given, _ result: Result) {
+        self.given = given
+        self.result = result
+    }
+}
+
+typealias MadeFields = Made<[HTTPFields.Field], [CaptureRecord.Field]>
+
 /// From what was heard to plain values without their secrets. One thread's own: what comes with
 /// each request of a host is made once.
 final class DraftReader {
@@ -13,41 +26,74 @@ final class DraftReader {
 
     /// What came last with a host, and what was made of it.
     private final class Seen {
-        var resolution: (given: ResolvedHost, made: CaptureRecord.Resolution)?
-        var peer: (given: VerifiedPeer, made: CaptureRecord.Peer)?
-        var remote: (given: Endpoint, made: String)?
-        var given: (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
-        var sent: (given: SentFields, made: [CaptureRecord.Field])?
-        var received: (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
+        var resolution: Made<ResolvedHost, CaptureRecord.Resolution>?
+        var peer: Made<VerifiedPeer, CaptureRecord.Peer>?
+        var remote: Made<Endpoint, String>?
+        var given: MadeFields?
+        var sent: Made<SentFields, [CaptureRecord.Field]>?
+        var received: MadeFields?
     }
 
     init(_ redactor: Redactor) { self.redactor = redactor }
+
+    /// What was read of a draft, but for its bodies.
+    struct Reading: Sendable {
+        /// Without bodies.
+        fileprivate(set) var record: CaptureRecord
+        fileprivate var request: Rest?
+        fileprivate var response: Rest?
+    }
+
+    /// What a draft held of a body.
+    fileprivate struct Rest: Sendable {
+        let held: [UInt8]
+        let form: BodyForm
+        let isWhole: Bool
+
+        /// Nil where there is no body.
+        init?(_ draft: CaptureDraft, _ side: CaptureRecord.Side) {
+            guard draft[side].total > 0 else { return nil }
+            held = draft[side].held
+            form = draft.form(of: side)
+            // What a failure broke off is cut, wherever that was.
+            isWhole = !draft[side].isCut && draft[omission: side] == nil && !draft.hasFailed
+        }
+    }
+
+    /// Reads a draft where it lies; see ``whole(_:_:_:)`` for what is left.
+    func read(_ sent: SentDraft) -> Reading {
+        sent.read { draft in
+            Reading(
+                record: record(draft), request: Rest(draft, .request),
+                response: Rest(draft, .response))
+        }
+    }
 
     /// - Parameters:
     ///   - bodies: of which pieces may have come before.
     ///   - file: takes what is too long for a record.
     func whole(
-        _ draft: CaptureDraft, _ bodies: inout BodyStreams, _ file: CaptureFileSink? = nil
+        _ reading: Reading, _ bodies: inout BodyStreams, _ file: CaptureFileSink? = nil
     ) -> CaptureRecord {
-        var record = record(draft)
-        for side in CaptureRecord.Side.allCases {
-            let keeper = draft[side]
-            guard keeper.total > 0 else { continue }
-            let form = draft.form(of: side)
-            // What a failure broke off is cut, wherever that was.
-            let isWhole = !keeper.isCut && draft[omission: side] == nil && !draft.hasFailed
-            let body = bodies.finish(side, keeper.held, form, isWhole: isWhole, redactor, file)
-            if side == .request {
-                record.requestBody.take(body)
-            } else {
-                record.responseBody.take(body)
-            }
+        var record = reading.record
+        if let rest = reading.request {
+            record.requestBody.take(finish(.request, rest, &bodies, file))
+        }
+        if let rest = reading.response {
+            record.responseBody.take(finish(.response, rest, &bodies, file))
         }
         return record
     }
 
+    private func finish(
+        _ side: CaptureRecord.Side, _ rest: Rest, _ bodies: inout BodyStreams,
+        _ file: CaptureFileSink?
+    ) -> CaptureRecord.Body {
+        bodies.finish(side, rest.held, rest.form, isWhole: rest.isWhole, redactor, file)
+    }
+
     /// Without bodies.
-    func record(_ draft: CaptureDraft) -> CaptureRecord {
+    private func record(_ draft: CaptureDraft) -> CaptureRecord {
         var record: CaptureRecord
         if let exchange = draft.exchange {
             record = self.record(exchange, startedAt: draft.startedAt)
@@ -67,15 +113,14 @@ final class DraftReader {
     private func record(_ facts: ExchangeFacts, startedAt: CaptureTime) -> CaptureRecord {
         var hops: [CaptureRecord.Hop] = []
         hops.reserveCapacity(max(1, facts.report.hops.count))
-        for (place, hop) in facts.report.hops.enumerated() {
-            hops.append(self.hop(facts.leg(place), hop))
+        for place in facts.report.hops.indices {
+            hops.append(hop(facts.leg(place), facts.report.hops[place]))
         }
         if hops.isEmpty { hops = [hop(facts.leg(0), nil)] }
         var record = CaptureRecord(
-            facts.kind, hops[0], startedAt: startedAt,
+            facts.kind, hops, startedAt: startedAt,
             initiator: CaptureRecord.Initiator(facts.origin.name, task: facts.origin.task))
         record.rule = facts.rule.map { redactor.text($0) }
-        record.hops = hops
         record.failure = facts.failure.map { failure in
             var failure = CaptureRecord.Failure(failure)
             failure.message = redactor.text(failure.message)
@@ -92,21 +137,23 @@ final class DraftReader {
         let url = hop?.url ?? leg?.head.url
         var made = CaptureRecord.Hop(
             method: leg?.head.method.text ?? "", url: url.map { redactor.url("\($0)") } ?? "")
-        guard let host = url?.origin.host else { return made }
-        let seen = seen(host)
-        if let answer = leg?.answer {
+        guard let origin = url?.origin else { return made }
+        let seen = seen(origin.host)
+        if let answer = leg?.answer ?? hop?.refusedRedirect {
             made.status = answer.status
             made.version = answer.version.rawValue
             made.responseFields = redactor.fields(answer.fields.fields, &seen.received)
         }
-        if let leg { made.requestFields = fields(of: leg, seen) }
+        if let leg { made.requestFields = fields(of: leg, to: origin, seen) }
         if let hop { take(hop, seen, &made) }
         return made
     }
 
     /// As they went out, or as they were given where nothing did.
-    private func fields(of leg: ExchangeFacts.Leg, _ seen: Seen) -> [CaptureRecord.Field] {
-        guard let sent = SentFields(leg) else {
+    private func fields(
+        of leg: ExchangeFacts.Leg, to origin: Origin, _ seen: Seen
+    ) -> [CaptureRecord.Field] {
+        guard let sent = SentFields(leg, to: origin) else {
             return redactor.fields((leg.sent ?? leg.head.fields).fields, &seen.given)
         }
         return DraftReader.made(of: sent, &seen.sent) { sent in
@@ -138,13 +185,13 @@ final class DraftReader {
     }
 
     /// What was made of it the last time, if it is the same.
-    private static func made<Given: Hashable, Made>(
-        of given: Given, _ last: inout (given: Given, made: Made)?, _ make: (Given) -> Made
-    ) -> Made {
-        if let last, last.given == given { return last.made }
-        let made = make(given)
-        last = (given, made)
-        return made
+    private static func made<Given: Hashable, Result>(
+        of given: Given, _ last: inout Made<Given, Result>?, _ make: (Given) -> Result
+    ) -> Result {
+        if let last, last.given == given { return last.result }
+        let result = make(given)
+        last = Made(of: given, result)
+        return result
     }
 
     /// Because: an application talks to some dozen hosts at a time.
@@ -167,12 +214,14 @@ extension CaptureDraft {
 extension ExchangeFacts {
     /// By who answered last.
     fileprivate var kind: CaptureRecord.Kind {
-        switch report.hops.last?.answerer {
+        // Where it lies: a hop is large.
+        guard case let last = report.hops.count - 1, last >= 0 else { return .exchange }
+        switch report.hops[last].answerer {
         case .stub, .replay: return .stubbed
         case .nobody: return .blocked
-        case .network, nil: break
+        case .network: break
         }
-        switch report.hops.last?.cache?.outcome {
+        switch report.hops[last].cache?.outcome {
         case .hit, .stale: return .cached
         case .validated, .missed, .unsatisfied, nil: return .exchange
         }
@@ -180,9 +229,10 @@ extension ExchangeFacts {
 
     /// All that acted, each once.
     fileprivate var rule: String? {
-        guard origin.rule != nil || report.hops.contains(where: { !$0.appliedRules.isEmpty }) else {
-            return nil
-        }
+        guard
+            origin.rule != nil
+                || report.hops.indices.contains(where: { !report.hops[$0].appliedRules.isEmpty })
+        else { return nil }
         var names: [String] = []
         for name in report.hops.flatMap(\.rules) + [origin.rule].compactMap(\.self)
         where !names.contains(name) {

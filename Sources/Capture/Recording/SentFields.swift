@@ -12,11 +12,13 @@ struct SentFields: Hashable {
     private let isHTTP2: Bool
 
     /// Nil where nothing went out.
-    init?(_ leg: ExchangeFacts.Leg) {
+    ///
+    /// - Parameter origin: that was asked, to which a rule may have sent the request.
+    init?(_ leg: ExchangeFacts.Leg, to origin: Origin) {
         guard let given = leg.sent, let framing = leg.framing else { return nil }
         self.given = given
         self.framing = framing
-        origin = leg.head.url.origin
+        self.origin = origin
         isHTTP2 = leg.answer?.version == .http2
     }
 

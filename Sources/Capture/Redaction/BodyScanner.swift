@@ -88,6 +88,8 @@ struct BodyScanner {
     }
 
     private var kind: Kind?
+    /// Of a program, as long as it may be a call with JSON in it.
+    private var beginning: [UInt8] = []
     private let form: BodyForm
     private let names: SecretNames?
 
@@ -100,6 +102,13 @@ struct BodyScanner {
     /// What may be kept of the octets; some of it may come later.
     mutating func take(_ octets: [UInt8]) -> [UInt8] {
         guard let names, !octets.isEmpty else { return octets }
+        var octets = octets
+        if kind == nil, names.nature(of: form.mediaType).isScript {
+            beginning += octets
+            guard CalledJSON(beginning) != .open else { return [] }
+            octets = beginning
+            beginning = []
+        }
         var kind = self.kind ?? BodyScanner.kind(of: form, beginning: octets, names)
         self.kind = .opaque
         defer { self.kind = kind }
@@ -126,6 +135,12 @@ struct BodyScanner {
 
     mutating func finish(isWhole: Bool) -> [UInt8] {
         var out: [UInt8] = []
+        if kind == nil, !beginning.isEmpty, let names {
+            var kind = BodyScanner.kind(of: form, beginning: beginning, names)
+            for octet in beginning { kind.take(octet, &out) }
+            beginning = []
+            self.kind = kind
+        }
         if isWhole { kind?.finishWhole(&out) } else { kind?.finish(&out) }
         return out
     }
@@ -149,6 +164,7 @@ struct BodyScanner {
         if !nature.isText, !isOfForm, beginning.contains(where: isOfBinary) { return .opaque }
         let first = beginning.first { $0 > 0x20 && $0 < 0x80 }
         if nature.isJSON || first == 0x7B || first == 0x5B { return .json(JSONScanner(names)) }
+        if nature.isScript, CalledJSON(octets) == .called { return .json(JSONScanner(names)) }
         if case .form = nature.kind { return .text(TextScanner(.form, names)) }
         return .text(TextScanner(nature.isProgram ? .light : .text, names))
     }

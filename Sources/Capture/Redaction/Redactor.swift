@@ -33,6 +33,7 @@ final class Redactor {
     private func redact(_ hop: inout CaptureRecord.Hop) {
         hop.url = url(hop.url)
         hop.mappedFrom = hop.mappedFrom.map { url($0) }
+        if let words = hop.statusText { hop.statusText = text(words) }
         for place in hop.requestFields.indices { redact(&hop.requestFields[place]) }
         for place in hop.responseFields.indices { redact(&hop.responseFields[place]) }
         for place in hop.attempts.indices {
@@ -49,7 +50,7 @@ final class Redactor {
         let name = field.name
         // A value is never looked up under another's rule.
         let isPlain =
-            !Redactor.isCookie(name) && !Redactor.holdsURL(name)
+            !CookieRedaction.holdsCookies(name) && !Redactor.holdsURL(name)
             && !Redactor.holdsProtocols(name) && names?.verdict(field: name) == .clear
         if isPlain, let value = known[field.value] {
             field.value = value
@@ -65,15 +66,15 @@ final class Redactor {
     /// Fields as they may be shown; what was made of them the last time, if they are the same.
     func fields(
         _ given: [HTTPFields.Field],
-        _ last: inout (given: [HTTPFields.Field], made: [CaptureRecord.Field])?
+        _ last: inout MadeFields?
     ) -> [CaptureRecord.Field] {
-        if let last, last.given == given { return last.made }
+        if let last, last.given == given { return last.result }
         let made = given.map { field in
             var made = CaptureRecord.Field(field.name, field.value)
             if names != nil { redact(&made) }
             return made
         }
-        last = (given, made)
+        last = MadeFields(of: given, made)
         return made
     }
 
@@ -89,7 +90,9 @@ final class Redactor {
     /// The value of a field as it may be shown.
     func value(of name: String, _ value: String) -> String {
         guard let names else { return value }
-        if Redactor.isCookie(name) { return cookies(value, isSet: name.utf8.count > 7) }
+        if CookieRedaction.holdsCookies(name), !names.reveals(field: name) {
+            return cookies(value, isSet: CookieRedaction.sets(name))
+        }
         if Redactor.holdsProtocols(name) { return protocols(value, names) }
         switch names.verdict(field: name) {
         case .secret: return credentials(value)
@@ -128,19 +131,9 @@ final class Redactor {
         return (isScheme && !scheme.isEmpty ? scheme + " " : "") + CaptureRedaction.placeholder
     }
 
-    /// Names and attributes stay.
+    /// Names stay, and attributes.
     private func cookies(_ value: String, isSet: Bool) -> String {
-        var parts = value.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-        for place in parts.indices where !isSet || place == 0 {
-            guard let equals = parts[place].firstIndex(of: "=") else {
-                // A cookie without a name is all value.
-                let isBlank = parts[place].allSatisfy { $0 == " " }
-                if !isBlank { parts[place] = CaptureRedaction.placeholder }
-                continue
-            }
-            parts[place] = parts[place][...equals] + CaptureRedaction.placeholder
-        }
-        return parts.joined(separator: ";")
+        CookieRedaction(isSet: isSet, shownPath: url).shown(value)
     }
 
     /// Browsers can send a token nowhere else when they open a WebSocket: behind a protocol that is
@@ -162,16 +155,6 @@ final class Redactor {
 
     private static func holdsProtocols(_ name: String) -> Bool {
         name.utf8.count == 22 && name.lowercased() == "sec-websocket-protocol"
-    }
-
-    private static func isCookie(_ name: String) -> Bool {
-        switch name.utf8.count {
-        case 6: name.lowercased() == "cookie"
-        case 7: name.lowercased() == "cookie2"
-        case 10: name.lowercased() == "set-cookie"
-        case 11: name.lowercased() == "set-cookie2"
-        default: false
-        }
     }
 
     private static func holdsURL(_ name: String) -> Bool {

@@ -178,6 +178,7 @@ import Testing
         #expect(
             end.failure?.cause
                 == .redirectRefused(.downgrade(to: try HTTPURL("http://shop.example.test/"))))
+        #expect(end.failure?.report.hops.last?.refusedRedirect?.fields == answer.fields)
     }
 
     @Test func `a body that cannot be read twice is not sent twice`() throws {

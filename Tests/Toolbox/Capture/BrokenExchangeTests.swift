@@ -11,7 +11,8 @@ import Testing
     init() throws { lab = try CaptureLab() }
 
     private func record(
-        _ conduct: LabResponse.Conduct, change: (inout HTTPDNSConfiguration) -> Void = { _ in }
+        _ conduct: LabResponse.Conduct, within total: Duration? = nil,
+        change: (inout HTTPDNSConfiguration) -> Void = { _ in }
     ) async throws -> CaptureRecord {
         let origin = try lab.origin { _ in
             var answer = LabResponse(
@@ -23,10 +24,9 @@ import Testing
         defer { origin.stop() }
         let capture = lab.ring()
         let client = try lab.httpdns(capture, change: change).client
-        await #expect(throws: ExchangeFailure.self) {
-            try await client.text(
-                HTTPRequest(.post, lab.url(origin), body: .bytes(Array("a=1".utf8))))
-        }
+        var request = try HTTPRequest(.post, lab.url(origin), body: .bytes(Array("a=1".utf8)))
+        if let total { request.limits.total = total }
+        await #expect(throws: ExchangeFailure.self) { try await client.text(request) }
         return try #require(await capture.all.first)
     }
 
@@ -86,6 +86,64 @@ import Testing
         #expect(await eventually { await !capture.all.isEmpty })
         let hop = try #require(await capture.all.first?.hops.first)
         #expect(hop.receivedOctets > 20_000 && (hop.timings.firstByte ?? -1) > 0)
+    }
+
+    @Test(arguments: [
+        LabResponse.Conduct.neverAnswers, .stalls(afterBodyOctets: 20_000),
+        .closes(afterBodyOctets: 20_000),
+    ])
+    func `what a failure took is told to its end`(conduct: LabResponse.Conduct) async throws {
+        let record = try await record(conduct, within: .milliseconds(400))
+        let hop = try #require(record.hops.first)
+        let (total, resolved) = (record.totalMilliseconds ?? -1, hop.resolveMilliseconds ?? -1)
+        #expect(abs((hop.timings.total ?? -1) + resolved - total) < 0.01)
+        let entry = try JSONValue.parse(HARWriter.file([record]))["log"]?["entries"]?.array?.first
+        #expect(abs((entry?["time"]?.number ?? -1) - total) < 0.01)
+        let open = conduct == .neverAnswers ? "wait" : "receive"
+        #expect((entry?["timings"]?[open]?.number ?? -1) > 0)
+    }
+
+    @Test func `a peer that never ends its handshake was connected to until the failure`()
+        async throws
+    {
+        // Takes connections, and says nothing.
+        let silent = try RawListener(LabAddress.ipv4)
+        let capture = lab.ring()
+        let client = try lab.httpdns(capture).client
+        var request = HTTPRequest(
+            .get, try HTTPURL("https://\(CaptureLab.host):\(silent.port.number)/"))
+        request.limits.total = .milliseconds(400)
+        await #expect(throws: ExchangeFailure.self) { try await client.text(request) }
+        let record = try #require(await capture.all.first)
+        let entry = try JSONValue.parse(HARWriter.file([record]))["log"]?["entries"]?.array?.first
+        let total = record.totalMilliseconds ?? -1
+        #expect(total >= 400 && abs((entry?["time"]?.number ?? -1) - total) < 0.01)
+        #expect(entry?["timings"]?["wait"]?.number == 0)
+        #expect(entry?["timings"]?["connect"]?.number ?? -1 > 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `a redirect that is refused is recorded with its fields`(isDowngrade: Bool) async throws {
+        let origin = try lab.origin { request in
+            let next = isDowngrade ? "http://\(CaptureLab.host)/plain" : request.path + "x"
+            return LabResponse(
+                status: 302, fields: [LabField("Location", next), LabField("X-Shop", "7")])
+        }
+        defer { origin.stop() }
+        let capture = lab.ring()
+        let client = try lab.httpdns(capture).client
+        var request = HTTPRequest(.get, try lab.url(origin))
+        if !isDowngrade { request.redirects.maximumHops = 1 }
+        await #expect(throws: ExchangeFailure.self) { try await client.text(request) }
+        let record = try #require(await capture.all.first)
+        #expect(record.failure?.label == "redirect_refused" && record.status == 302)
+        #expect(record.hops.count == (isDowngrade ? 1 : 2))
+        for hop in record.hops {
+            #expect(hop.responseField("X-Shop") == "7" && hop.responseField("Location") != nil)
+        }
+        let entries = try JSONValue.parse(HARWriter.file([record]))["log"]?["entries"]?.array
+        let location = record.hops.last?.responseField("Location")
+        #expect(entries?.last?["response"]?["redirectURL"]?.string == location)
     }
 
     @Test func `the tool shows them`() async throws {

@@ -36,6 +36,9 @@ import Testing
         let record = try #require(capture.recent.first)
         let hop = try #require(record.hops.first)
         #expect(hop.mappedFrom == "https://api.example.test/v1?token=REDACTED")
+        // What the origin has read.
+        let host = origin.record.requests.first?.value(of: "Host")
+        #expect(host != nil && hop.requestField("Host") == host)
         #expect(record.host == CaptureLab.host && record.status == 200)
         var filter = CaptureFilter()
         filter.host = "api.example.test"

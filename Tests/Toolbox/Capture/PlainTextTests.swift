@@ -16,6 +16,8 @@ import Testing
         "'",
         "\\u003d", "\\u0022", "\\x3d", "u003d", "&lt;", "&gt;", "&quot;", "&#61;", "&amp;", "lt;",
         ";",
+        "ghp_", "SG.", "sk-", "AKIA", "IOSFODNN7EXAMPLE", "reset-password", "services", "T0000000",
+        "B0000000", "webhooks", "1234567", "TRUE", "FALSE", "Negotiate", "a1b2c3d4e5f6g7h8",
         "curl", "-u", "-b", "--", "machine", "login", "password", "default", " password ", "<<EOF",
         "*", "`", "\t", "\"\"\"", "kty", "d", "Content-Disposition:", " ", " ", "a", "Tom & Jerry",
         "\"", ",", ".", "-", "[", "]", "443", "65535", "1", "x", "é", "\n", "n", "",
