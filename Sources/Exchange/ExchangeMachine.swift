@@ -183,14 +183,7 @@ package struct ExchangeMachine: Sendable {
 
     package mutating func verified(_ peer: VerifiedPeer?, connection: ConnectionFacts) {
         guard case .connecting = state else { return }
-        note {
-            $0.peer = peer
-            $0.remote = connection.remote
-            $0.isReusedConnection = connection.isReused
-            $0.tlsVersion = connection.tlsVersion
-            $0.isResumedSession = connection.isResumed
-            $0.attempts += connection.passedOver.map { RouteAttempt($0) }
-        }
+        note { $0.take(peer, connection) }
     }
 
     /// The request was let out on a connection that is gone; true lets it out once more.
@@ -203,10 +196,7 @@ package struct ExchangeMachine: Sendable {
 
     package mutating func received(_ response: ResponseHead) -> [Action] {
         guard case .connecting(let plan) = state else { return [] }
-        note {
-            $0.status = response.status
-            $0.version = response.version
-        }
+        note { ($0.status, $0.version) = (response.status, response.version) }
         fallsBack = false
         var response = response
         response.url = head.url

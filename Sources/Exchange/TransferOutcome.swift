@@ -49,6 +49,17 @@ package struct FailedAddresses: Sendable, Hashable {
     }
 }
 
+extension ExchangeReport.Hop {
+    mutating func take(_ peer: VerifiedPeer?, _ connection: ConnectionFacts) {
+        self.peer = peer
+        remote = connection.remote
+        isReusedConnection = connection.isReused
+        tlsVersion = connection.tlsVersion
+        isResumedSession = connection.isResumed
+        attempts += connection.passedOver.map { RouteAttempt($0) }
+    }
+}
+
 extension ExchangeMachine {
     /// A transfer is over that passed no address over.
     package mutating func finished(

@@ -5,16 +5,16 @@ internal import HTTPDNSNames
 ///
 ///     begun ──▶ made
 ///       │ └───▶ refused: its socket is gone
-///       └─────▶ given up, so that the next address is tried ──▶ silent: its socket is gone
+///       └─────▶ given up, so that the next is tried ──▶ silent: its socket is gone
 ///
 /// Rules:
 /// 1. libcurl begins the next attempt only when it is called again after one has come to nothing, and
 ///    asks nobody to call it: whoever drives it by sockets does (``lost(_:)``). Otherwise the next
 ///    address is tried when some timer of libcurl's runs out, or never.
 ///    Source: curl 7.88, connect.c, `is_connected`; measured.
-/// 2. libcurl has one attempt at a time in each family, and waits for a silent address for half of what is
-///    left of the time to connect. Here it has ``patienceMilliseconds`` while there are addresses
-///    of its family that were not tried; the last has all the rest.
+/// 2. libcurl has one attempt at a time in each family, and waits for a silent address for half of
+///    what is left of the time to connect. Here it has ``patienceMilliseconds`` while there are
+///    addresses of its family that were not tried; the last has all the rest.
 /// 3. Only what is not connected is given up: a handshake, with the peer or with a proxy, has its time.
 struct Dialling {
     /// A socket: its number may be given again, the rest of its name is not.

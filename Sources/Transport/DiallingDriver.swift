@@ -60,8 +60,8 @@ extension ActiveTransfer {
         return dialling.passedOver.filter { $0.address != remote?.address }
     }
 
-    /// The address whose connection failed, by libcurl's word or by the attempts; nil where there was none,
-    /// and for a success.
+    /// The address whose connection failed, by libcurl's word or by the attempts; nil where there was
+    /// none, and for a success.
     func failedAt(_ result: Result<TransferFacts, TransportFailure>) -> Endpoint? {
         guard case .failure(let failure) = result else { return nil }
         if let remote { return remote }

@@ -120,8 +120,8 @@ struct Ending {
     /// chunked-encoded stream"; the second with a code for faults of the caller.
     private var isBadChunking: Bool { text.contains("chunked-encod") }
 
-    /// A stream was closed for a fault of the peer's, or one that it ascribes to us. With any other code it
-    /// only gave up.
+    /// A stream was closed for a fault of the peer's, or one that it ascribes to us. With any other
+    /// code it only gave up.
     ///
     /// Source: RFC 9113 §7; curl 7.88, http2.c: "HTTP/2 stream %u was not closed cleanly: %s (err %u)".
     private var hasBrokenHTTP2: Bool {

@@ -165,8 +165,8 @@ extension ActiveTransfer {
         }
         guard let passage else { return true }
         isMovingOn = true
-        // The attack: a stream that is ended by "use HTTP/1.1" in the midst of its response. libcurl asks
-        // again, and hands the second response on behind what came of the first.
+        // The attack: a stream that is ended by "use HTTP/1.1" in the midst of its response.
+        // libcurl asks again, and hands the second response on behind what came of the first.
         guard !head.isComplete else {
             record(.connectionLost("the peer broke its response off", hadResponse: true))
             return false
