@@ -24,7 +24,13 @@ package enum Freshening {
         {
             return nil
         }
-        return updated(kept, by: head, delaySeconds: delaySeconds, at: now, policy: policy)
+        var confirmed = updated(
+            kept, by: head, delaySeconds: delaySeconds, at: now, policy: policy)
+        // Of the two the weak one says less: the body that is kept never had the strong one.
+        if let old = kept.eTag, old.isWeak, confirmed.eTag?.isWeak == false {
+            try? confirmed.fields.set("ETag", old.text)
+        }
+        return confirmed
     }
 
     /// Whether what is kept may stay after that head: it may forbid to keep it, or say that it
@@ -34,8 +40,8 @@ package enum Freshening {
             && kept.variant.isSelected(by: head.fields)
     }
 
-    /// The kept response after a 200 to `HEAD`; nil when that is about another content, or forbids
-    /// to keep it, and what is kept must go. Source: RFC 9111 §4.3.5.
+    /// The kept response after a 200 to `HEAD`: freshened, or outdated where that is about another
+    /// content; nil when it forbids to keep it, and what is kept must go. Source: RFC 9111 §4.3.5.
     package static func refreshed(
         _ kept: KeptResponse, byHead head: ResponseHead, delaySeconds: Int64, at now: CacheMoment,
         policy: [UInt8]
@@ -43,7 +49,11 @@ package enum Freshening {
         guard kept.policy == policy, mayStay(kept, after: head) else { return nil }
         for name in ["ETag", "Last-Modified", "Content-Length"] {
             guard let new = head.fields.first(name) else { continue }
-            guard new == kept.fields.first(name) else { return nil }
+            guard new == kept.fields.first(name) else {
+                var outdated = kept
+                outdated.isOutdated = true
+                return outdated
+            }
         }
         return updated(kept, by: head, delaySeconds: delaySeconds, at: now, policy: policy)
     }
@@ -58,6 +68,7 @@ package enum Freshening {
         updated.initialAgeSeconds = Freshness.initialAgeSeconds(
             head.fields, delaySeconds: delaySeconds, receivedAt: now)
         updated.policy = policy
+        updated.isOutdated = false
         return updated
     }
 

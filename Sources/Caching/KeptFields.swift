@@ -47,6 +47,27 @@ package enum KeptFields {
         return connectionFields.union(cookieFields).union(named)
     }
 
+    /// The head that a kept response answers with where the caller has it already: a 304.
+    ///
+    /// Source: RFC 9110 §15.4.5: the fields that a 200 would have had of these, and the date of the
+    /// last change where no tag says more.
+    package static func notModified(
+        _ response: KeptResponse, for url: HTTPURL, ageSeconds: Int64?
+    ) -> ResponseHead {
+        let names = ofNotModified + (response.eTag == nil ? ["last-modified"] : [])
+        var fields = HTTPFields()
+        for field in response.fields.fields where names.contains(field.name.lowercased()) {
+            try? fields.append(field.name, field.value)
+        }
+        if let ageSeconds { try? fields.set("Age", "\(max(ageSeconds, 0))") }
+        return ResponseHead(url: url, status: 304, version: response.version, fields: fields)
+    }
+
+    /// Source: RFC 9110 §15.4.5.
+    private static let ofNotModified = [
+        "cache-control", "content-location", "date", "etag", "expires", "vary",
+    ]
+
     /// The head that a kept response answers with.
     ///
     /// - Parameters:

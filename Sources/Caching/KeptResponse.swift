@@ -20,6 +20,9 @@ package struct KeptResponse: Sendable, Hashable {
     package var policy: [UInt8]
     /// It set cookies, which are not kept: nothing is guessed about how long it holds.
     package var setsCookies: Bool
+    /// The answer to a `HEAD` told of another content since: it is stale, whatever its lifetime.
+    /// Source: RFC 9111 §4.3.5.
+    package var isOutdated = false
     /// Octets of the body as it was delivered.
     package var bodyOctets: Int64 = 0
 

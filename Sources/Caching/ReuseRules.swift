@@ -5,8 +5,9 @@ internal import HTTPDNSNames
 /// RFC 9111 §4.
 ///
 /// Rules:
-/// 1. `GET` and `HEAD` are answered; conditions and ranges of the caller's own go to the origin,
-///    unless nothing may be sent.
+/// 1. `GET` and `HEAD` are answered; conditions and ranges of the caller's own go to the origin.
+///    Where nothing may be sent, a condition is judged by what is kept (RFC 9111 §4.3.2), and the
+///    whole answers for a range.
 /// 2. What was kept under another trust policy is not used, nor asked about: a 304 proves a tag, and
 ///    whoever was believed before chose that tag.
 /// 3. `no-cache` of the response, and `must-revalidate` once it is stale, are kept in every mode.
@@ -178,7 +179,7 @@ private struct Standing {
 
     init(_ kept: KeptResponse, _ asked: CacheDirectives, at now: CacheMoment) {
         let given = CacheDirectives(ofResponse: kept.fields)
-        let lifetime = kept.freshness.lifetimeSeconds
+        let lifetime = kept.isOutdated ? 0 : kept.freshness.lifetimeSeconds
         age = kept.ageSeconds(at: now)
         isImmutable = given.isImmutable
         guard let age else {
@@ -197,7 +198,9 @@ private struct Standing {
     /// Source: RFC 9111 §5.2.1.1 to §5.2.1.3.
     private static func satisfies(_ asked: CacheDirectives, age: Int64, lifetime: Int64) -> Bool {
         switch asked.seconds("max-age") {
-        case .number(let most): if age > most { return false }
+        // What is told in whole seconds is never younger than a moment: who asks for 0 wants the
+        // origin asked, within the second in which it came as well.
+        case .number(let most): if most == 0 || age > most { return false }
         case .unbounded, .unusable: return false
         case nil: break
         }

@@ -47,7 +47,7 @@ extension FixtureLibrary {
 
     private init(_ found: FixtureReading.Found, label: String, _ redaction: CaptureRedaction) {
         self.init(
-            found.fixtures, label: label, leftOut: found.leftOut ?? [],
+            found.fixtures, label: label, leftOut: (found.leftOut ?? [], found.untold),
             recordedAs: { redaction.shown(url: $0) },
             isRedacted: { $0.contains(CaptureRedaction.placeholder) })
     }
@@ -60,23 +60,31 @@ extension FixtureRecorder {
     /// it could not write.
     ///
     /// - Parameters:
-    ///   - path: made where it is missing; what it holds stays.
+    ///   - path: made where it is missing; what it holds stays, however old it is.
+    ///   - maximumBodyOctets: of a longer body nothing is kept, and the exchange is not told again.
     ///   - redaction: what is taken out.
     ///   - report: is told what goes wrong with the file, on that thread.
     public init(
-        capture path: String, redaction: CaptureRedaction = CaptureRedaction(),
+        capture path: String, maximumBodyOctets: Int = FixtureRecorder.usualBodyOctets,
+        redaction: CaptureRedaction = CaptureRedaction(),
         report: (@Sendable (CaptureTrouble) -> Void)? = nil
     ) {
         let losses = RecordingLosses()
         var configuration = CaptureConfiguration(path: path)
+        configuration.limits = CaptureLimits(recordingBodies: maximumBodyOctets)
         configuration.redaction = redaction
         configuration.report = { trouble in
             losses.note(trouble)
             report?(trouble)
         }
         let capture = Capture(configuration)
-        self.init(path) { fixture in
+        self.init(path, maximumBodyOctets: maximumBodyOctets) { fixture in
             capture.add(CaptureRecord(fixture))
+        } leaveOut: { fixture, total in
+            var record = CaptureRecord(fixture)
+            record.responseBody.totalOctets = total
+            record.responseBody.omission = .cut
+            capture.add(record)
         } settle: { settling in
             switch settling {
             case .flush: await capture.flush()
@@ -84,6 +92,18 @@ extension FixtureRecorder {
             }
             return losses.fault(capture.counts, of: path)
         }
+    }
+}
+
+extension CaptureLimits {
+    /// Of a recording: nothing is too old to be told again.
+    fileprivate init(recordingBodies maximumOctets: Int) {
+        self.init()
+        let most = min(max(maximumOctets, 0), FixtureRecorder.mostBodyOctets)
+        maximumBodyOctets = Int64(most)
+        maximumAge = nil
+        // Because: several of the longest may end while one is written.
+        maximumWaitingOctets = max(maximumWaitingOctets, most * 4)
     }
 }
 
@@ -134,19 +154,31 @@ enum FixtureReading {
     /// What was read, and what was not.
     struct Found {
         private(set) var fixtures: [Fixture] = []
+        /// What cannot be told again, one by one.
+        private(set) var untold: [FixtureLibrary.Untold] = []
         private(set) var damaged = 0
         private var failed = 0
         private var cut = 0
         var formatFaults = 0
         var hasMore = false
 
-        mutating func add(_ record: CaptureRecord) {
-            let made = FixtureReading.fixtures(record)
-            fixtures += made
-            guard made.count < record.hops.count else { return }
+        /// - Parameter isHAR: its texts are in UTF-8, whatever they came in.
+        mutating func add(_ record: CaptureRecord, isHAR: Bool = false) {
+            var made = 0
+            for (place, hop) in record.hops.enumerated() {
+                switch FixtureReading.reading(hop, at: place, of: record, isHAR: isHAR) {
+                case .fixture(let fixture):
+                    fixtures.append(fixture)
+                    made += 1
+                case .untold(let method, let url, let why):
+                    untold.append(FixtureLibrary.Untold(method, url, because: why))
+                case .unreadable: break
+                }
+            }
+            guard made < record.hops.count else { return }
             if record.failure == nil, record.responseBody.omission != nil {
                 cut += 1
-            } else if made.isEmpty {
+            } else if made == 0 {
                 failed += 1
             }
         }
@@ -174,7 +206,7 @@ enum FixtureReading {
         do throws(HARFault) {
             let reader = try HARReader(file: path)
             var found = Found()
-            for record in reader.records { found.add(record) }
+            for record in reader.records { found.add(record, isHAR: true) }
             found.formatFaults = reader.faults.count
             return found
         } catch { throw RuleFault("\(error)") }
@@ -215,24 +247,59 @@ enum FixtureReading {
         if record.requestBody.keptOctets > record.requestBody.octets.count {
             record.requestBody.octets = try file.body(of: record.id, .request)
         }
+        for side in [\CaptureRecord.responseBody, \.requestBody]
+        where record[keyPath: side].keptOctets > record[keyPath: side].octets.count {
+            record[keyPath: side].omission = .cut
+        }
         return record
     }
 
-    /// One for each hop that was answered, in order.
-    static func fixtures(_ record: CaptureRecord) -> [Fixture] {
-        guard record.failure == nil else { return [] }
-        let last = record.hops.count - 1
-        return record.hops.enumerated().compactMap { place, hop in
-            guard let status = hop.status, (200...599).contains(status),
-                let method = HTTPMethod(hop.method), let url = try? HTTPURL(hop.url),
-                place < last || record.responseBody.omission == nil
-            else { return nil }
-            var fields = HTTPFields()
-            for field in hop.responseFields { try? fields.append(field.name, field.value) }
-            return Fixture(
+    /// What a hop of a record is to who tells it again.
+    enum Reading {
+        case fixture(Fixture)
+        /// It was asked so, and cannot be answered: why.
+        case untold(HTTPMethod, HTTPURL, String)
+        /// Not even what was asked can be read.
+        case unreadable
+    }
+
+    static func reading(
+        _ hop: CaptureRecord.Hop, at place: Int, of record: CaptureRecord, isHAR: Bool
+    ) -> Reading {
+        guard let method = HTTPMethod(hop.method), let url = try? HTTPURL(hop.url) else {
+            return .unreadable
+        }
+        if let failure = record.failure {
+            return .untold(method, url, "it failed when it was recorded (\(failure.label))")
+        }
+        guard let status = hop.status, (200...599).contains(status) else {
+            return .untold(method, url, "no answer of an HTTP server was recorded")
+        }
+        let hasBody = place == record.hops.count - 1 && method != .head && status != 304
+        if hasBody, let omission = record.responseBody.omission {
+            return .untold(method, url, words(omission, record.responseBody))
+        }
+        var fields = HTTPFields()
+        for field in hop.responseFields { try? fields.append(field.name, field.value) }
+        let body = hasBody ? record.responseBody : CaptureRecord.Body()
+        if hasBody, isHAR { FixtureText.describe(body, in: &fields) }
+        return .fixture(
+            Fixture(
                 method, url, requestBody: place == 0 ? known(record.requestBody) : nil,
-                status: status, fields: fields,
-                body: place == last ? record.responseBody.octets : [])
+                status: status, fields: fields, body: body.octets))
+    }
+
+    private static func words(
+        _ omission: CaptureRecord.Omission, _ body: CaptureRecord.Body
+    ) -> String {
+        switch omission {
+        case .cut:
+            "its body of \(body.totalOctets) octets was not kept whole; record it with a larger "
+                + "maximumBodyOctets"
+        case .off: "bodies were not kept when it was recorded (maximumBodyOctets was 0)"
+        case .coded: "its body came coded, as the request had asked for, and was not kept"
+        case .dropped: "its body was lost when it was recorded: the writer could not keep up"
+        case .unseen: "its body of \(body.totalOctets) octets was not seen when it was recorded"
         }
     }
 

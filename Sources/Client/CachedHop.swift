@@ -169,6 +169,12 @@ final class CachedHop: Sendable {
     private func answer(
         _ found: FoundResponse, _ provenance: CacheProvenance, to request: CacheRequest
     ) -> KeptAnswer {
+        // Looked at with conditions of its own only where nothing may be sent.
+        guard !request.hasAlready(found.response) else {
+            let head = KeptFields.notModified(
+                found.response, for: url, ageSeconds: provenance.ageSeconds)
+            return KeptAnswer(head: head, body: nil, provenance: provenance)
+        }
         let head = KeptFields.delivered(
             found.response, for: url, ageSeconds: provenance.ageSeconds)
         guard request.method != .head else {

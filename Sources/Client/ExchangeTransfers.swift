@@ -106,6 +106,7 @@ extension ExchangeDriver {
         // A part of a coded body cannot be decoded. Source: Fetch standard, §4.5, step of `Range`.
         wire.wantsPart = fields.contains("Range")
         wire.passesCodings = request.passesCodings
+        wire.asksServer = request.asksServer
         wire.decodesContent =
             request.decodesAlways
             || !fields.contains("Accept-Encoding") && !wire.wantsPart && !request.passesCodings

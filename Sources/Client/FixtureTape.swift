@@ -7,38 +7,38 @@ struct FixtureTape {
     private let recorders: [FixtureRecorder]
     var head: ResponseHead?
     private var body: [UInt8] = []
-    private var isTooLong = false
+    private var total: Int64 = 0
+    /// The most that one of them keeps.
+    private let mostOctets: Int
 
     init(_ request: RuledRequest, _ recorders: [FixtureRecorder]) {
         self.request = request
         self.recorders = recorders
+        mostOctets = recorders.map(\.maximumBodyOctets).max() ?? 0
     }
 
     mutating func take(_ octets: UnsafeRawBufferPointer) {
-        guard !isTooLong else { return }
-        guard body.count + octets.count <= FixtureTape.mostOctets else {
-            isTooLong = true
-            body = []
-            return
-        }
-        body.append(contentsOf: octets)
+        total += Int64(octets.count)
+        if total <= mostOctets { body.append(contentsOf: octets) } else { body = [] }
     }
 
-    /// The exchange has ended well. One whose body was too long is not kept: it could not be
-    /// replayed.
+    /// The exchange has ended well. One whose body was too long is kept without it: nothing can be
+    /// answered from it, and whoever asks for it is told why.
     func keep() {
-        if let head, !isTooLong { keep(head) }
+        if let head { keep(head) }
     }
 
     /// A redirect is followed; its own body is nobody's.
     func keep(_ head: ResponseHead) {
-        let fixture = Fixture(
+        var fixture = Fixture(
             request.method, request.url, requestBody: request.body, status: head.status,
             fields: head.fields, body: body)
-        for recorder in recorders { recorder.keep(fixture) }
+        for recorder in recorders where total <= recorder.maximumBodyOctets {
+            recorder.keep(fixture)
+        }
+        fixture.body = []
+        for recorder in recorders where total > recorder.maximumBodyOctets {
+            recorder.leaveOut?(fixture, total)
+        }
     }
-
-    /// Because: recordings are test data in memory, and what is longer belongs into a capture; 16
-    /// MiB.
-    private static let mostOctets = 16_777_216
 }

@@ -35,6 +35,9 @@ public struct HTTPRequest: Sendable {
     /// Hand bodies on as they come, and ask for no coding that the request does not ask for: for who
     /// only carries them.
     package var passesCodings = false
+    /// The server as a whole is meant, and no resource of it: `*` is sent in the place of the path.
+    /// For `OPTIONS` alone. Source: RFC 9112 §3.2.4.
+    package var asksServer = false
     /// Sent to their own origin, unless the request has an `Authorization` field of its own.
     package var credentials: OriginCredentials?
     /// Where to connect, instead of asking the resolver; for the first hop alone.

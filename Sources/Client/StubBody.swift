@@ -30,7 +30,7 @@ struct StubBody {
                 length = file.octets
                 type = MediaType.ofPath(path)
                 guard type == nil else { return }
-                begun = try file.read(atMost: StubBody.tellingOctets)
+                begun = try file.read(atMost: MediaType.tellingOctets)
                 type = MediaType.ofContent(begun)
             } catch {
                 throw RuleRefusal(
@@ -63,9 +63,6 @@ struct StubBody {
             }
         }
     }
-
-    /// Because: as much as the longest signature that is looked for.
-    private static let tellingOctets = 16
 }
 
 /// Reads the body of a request away, as sending it would. On the stub thread.

@@ -227,7 +227,9 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
             try? fields.set("Content-Type", type)
         }
         let isFramed = fields.contains("Content-Length") || fields.contains("Transfer-Encoding")
-        if let length = stage.body?.length, !isFramed, mayHaveBody || isHead {
+        // What was recorded of a HEAD has a length where one was told.
+        let isTold = mayHaveBody || isHead && order.answerer == .stub
+        if let length = stage.body?.length, !isFramed, isTold {
             try? fields.set("Content-Length", "\(length)")
         }
         return ResponseHead(
@@ -250,12 +252,13 @@ final class StubPlayer: StartedExchange, @unchecked Sendable {
 
     private func flow() {
         guard !stage.isOver, !stage.isPaused else { return }
+        // It is whole with its head: there is no body to break off in.
+        guard mayHaveBody else { return finish() }
         let breaks = stage.response.failure.map { Int64(max(0, $0.afterOctets)) }
         if let breaks, stage.sent >= breaks { return breakOff() }
         let mostNow = breaks.map { Int(clamping: $0 - stage.sent) } ?? Int.max
-        // A body that ends before it was to break off breaks off at its end.
-        guard mayHaveBody else { return breaks == nil ? finish() : breakOff() }
         guard let piece = next(mostNow) else { return }
+        // A body that ends before it was to break off breaks off at its end.
         guard !piece.isEmpty else { return breaks == nil ? finish() : breakOff() }
         if let most = order.request.limits.maximumBodyOctets, stage.sent + Int64(piece.count) > most
         {

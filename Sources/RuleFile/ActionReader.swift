@@ -73,17 +73,33 @@ struct ActionReader {
                 try node.making { () throws(RuleFault) in try RuleFields.checked(pairs) })
         case "removeHeaders": return .removeFields(try Self.removable(node))
         case "addCookies": return .addCookies(try Self.cookies(node))
-        case "record":
-            let path = try path(node)
-            try FilePath.checkRecording(path, node)
-            if looksAtFiles { try FilePath.checkTarget(path, node) }
-            return .record(
-                try node.making { () throws(RuleFault) in try recordings.record(path) })
+        case "record": return .record(try recorder(node))
         default: return try replay(node)
         }
     }
 
     private var stubs: StubReader { StubReader(directory: directory, looksAtFiles: looksAtFiles) }
+
+    private func recorder(_ node: Node) throws(RuleFileFault) -> FixtureRecorder {
+        var file = node
+        var most = FixtureRecorder.usualBodyOctets
+        if node.json.members != nil {
+            let members = try node.members(["file", "maximumBodyOctets"])
+            guard let member = members["file"] else {
+                throw node.fault("\"file\" is missing: where the exchanges are recorded")
+            }
+            file = member
+            if let octets = members["maximumBodyOctets"] {
+                most = try octets.integer(1...FixtureRecorder.mostBodyOctets)
+            }
+        }
+        let path = try path(file)
+        try FilePath.checkRecording(path, file)
+        if looksAtFiles { try FilePath.checkTarget(path, file) }
+        return try file.making { () throws(RuleFault) in
+            try recordings.record(RuleFile.Recording(path: path, maximumBodyOctets: most))
+        }
+    }
 
     private func replay(_ node: Node) throws(RuleFileFault) -> RuleAction {
         guard node.json.members != nil else { return .replay(try library(node)) }

@@ -80,10 +80,7 @@ struct Node {
             guard case .scalar(let value) = json.content, value.number != nil else {
                 throw expected("a whole number")
             }
-            let written = text.octets.dropFirst(json.offset).prefix { octet in
-                [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(octet) || (0x30...0x39).contains(octet)
-            }
-            let number = String(decoding: written.prefix(24), as: UTF8.self)
+            let number = String(decoding: written(json).prefix(24), as: UTF8.self)
             throw fault("a whole number is expected, not \(number)")
         }
         guard range.contains(integer) else {
@@ -143,17 +140,45 @@ struct Node {
         return .milliseconds(Int64((number * unit).rounded()))
     }
 
-    /// The value as a JSON text of its own.
-    func jsonText() -> [UInt8] { JSONWriter.octets(Node.value(json)) }
+    /// The value as a JSON text of its own. Numbers stand in it as they are written: as a `Double`
+    /// many would be others.
+    func jsonText() -> [UInt8] {
+        var octets: [UInt8] = []
+        write(json, to: &octets)
+        return octets
+    }
 
-    private static func value(_ json: LocatedJSON) -> JSONValue {
+    private func write(_ json: LocatedJSON, to octets: inout [UInt8]) {
         switch json.content {
-        case .scalar(let value): return value
-        case .array(let elements): return .array(elements.map(value))
+        case .scalar(let value):
+            octets += value.number == nil ? JSONWriter.octets(value) : Array(written(json))
+        case .array(let elements):
+            octets.append(UInt8(ascii: "["))
+            for (place, element) in elements.enumerated() {
+                if place > 0 { octets.append(UInt8(ascii: ",")) }
+                write(element, to: &octets)
+            }
+            octets.append(UInt8(ascii: "]"))
         case .object(let members):
-            var object = JSONObject()
-            for member in members { object[member.name] = value(member.value) }
-            return .object(object)
+            // Of two members of one name the last one counts, as where they are read.
+            let last = Dictionary(
+                members.enumerated().map { ($0.element.name, $0.offset) },
+                uniquingKeysWith: { _, later in later })
+            let kept = members.enumerated().filter { last[$0.element.name] == $0.offset }
+            octets.append(UInt8(ascii: "{"))
+            for (place, member) in kept.enumerated() {
+                if place > 0 { octets.append(UInt8(ascii: ",")) }
+                octets += JSONWriter.octets(.string(member.element.name)) + [UInt8(ascii: ":")]
+                write(member.element.value, to: &octets)
+            }
+            octets.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// A number, as it stands in the file. Source: RFC 8259 §6.
+    private func written(_ json: LocatedJSON) -> ArraySlice<UInt8> {
+        text.octets.dropFirst(json.offset).prefix { octet in
+            [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(octet) || (0x30...0x39).contains(octet)
         }
     }
 }

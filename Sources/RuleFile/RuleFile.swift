@@ -16,13 +16,13 @@ public struct RuleFile: Sendable {
     public struct Recordings: Sendable {
         /// Reads the exchanges of a file, by its path.
         public var read: @Sendable (String) throws(RuleFault) -> FixtureLibrary
-        /// Makes what writes exchanges to a file, by its path.
-        public var record: @Sendable (String) throws(RuleFault) -> FixtureRecorder
+        /// Makes what writes exchanges to a file.
+        public var record: @Sendable (Recording) throws(RuleFault) -> FixtureRecorder
 
         /// Who reads and who writes them.
         public init(
             read: @escaping @Sendable (String) throws(RuleFault) -> FixtureLibrary,
-            record: @escaping @Sendable (String) throws(RuleFault) -> FixtureRecorder
+            record: @escaping @Sendable (Recording) throws(RuleFault) -> FixtureRecorder
         ) {
             self.read = read
             self.record = record
@@ -34,10 +34,17 @@ public struct RuleFile: Sendable {
                 throw RuleFault(
                     "nobody here reads recordings; \(HostText.plain(path)) stays closed")
             },
-            record: { (path) throws(RuleFault) in
+            record: { (recording) throws(RuleFault) in
                 throw RuleFault(
-                    "nobody here writes recordings; \(HostText.plain(path)) is not made")
+                    "nobody here writes recordings; \(HostText.plain(recording.path)) is not made")
             })
+    }
+
+    /// What a rule says of the file that it records into.
+    public struct Recording: Sendable, Hashable {
+        public let path: String
+        /// Nothing can be answered from an exchange with a longer body.
+        public let maximumBodyOctets: Int
     }
 
     /// Reads a file; paths in it are relative to its directory.

@@ -27,13 +27,25 @@ public struct Fixture: Sendable, Hashable {
     }
 
     /// The answer as a stub plays it. Fields that spoke of the octets on the wire stay behind: the
-    /// body is decoded.
+    /// body is decoded. What has no body tells what another answer would have: that stays.
     package var stub: StubResponse {
         var fields = fields
-        for name in ["Content-Encoding", "Content-Length", "Transfer-Encoding", "Connection"] {
-            fields.remove(name)
+        let isBodiless = method == .head || status == 304
+        let ofBody = isBodiless ? [] : ["Content-Encoding", "Content-Length"]
+        for name in ofBody + ["Transfer-Encoding", "Connection"] { fields.remove(name) }
+        return StubResponse(
+            status: status, fields: fields, body: isBodiless ? .none : .octets(body))
+    }
+
+    /// Whether the request is one that such an answer is for. Source: RFC 9110 §15.3.7, §15.4.5.
+    func answers(_ request: RuledRequest) -> Bool {
+        switch status {
+        case 206: request.fields.contains("Range")
+        case 304:
+            request.fields.contains("If-None-Match")
+                || request.fields.contains("If-Modified-Since")
+        default: true
         }
-        return StubResponse(status: status, fields: fields, body: .octets(body))
     }
 }
 
@@ -41,8 +53,9 @@ public struct Fixture: Sendable, Hashable {
 ///
 /// A request fits an exchange of its method and URL (the fragment aside), and of its body where
 /// both are known. Where the URL was recorded without its secrets, a request fits whose URL is the
-/// same without its own. Of several that fit, each answers once, in the order they were recorded,
-/// and the last one answers the rest.
+/// same without its own. A 304 fits a request with a condition, and a part (206) one with a range.
+/// Of several that fit, each answers once, in the order they were recorded, and the last one answers
+/// the rest.
 public struct FixtureLibrary: Sendable {
     /// Where they are from, in messages.
     public let label: String
@@ -54,6 +67,21 @@ public struct FixtureLibrary: Sendable {
     private let recorded: (@Sendable (String) -> String)?
     /// Those whose URL was recorded without its secrets.
     private let redacted: [Key: [Int]]
+    /// What was recorded and cannot be told again, and why.
+    private let untold: [Key: String]
+
+    /// An exchange of a recording that cannot be told again.
+    package struct Untold: Sendable, Hashable {
+        package let method: HTTPMethod
+        package let url: HTTPURL
+        package let why: String
+
+        package init(_ method: HTTPMethod, _ url: HTTPURL, because why: String) {
+            self.method = method
+            self.url = url
+            self.why = why
+        }
+    }
 
     package struct Key: Sendable, Hashable {
         let method: HTTPMethod
@@ -72,26 +100,29 @@ public struct FixtureLibrary: Sendable {
     /// Takes exchanges in the order they took place.
     public init(_ fixtures: [Fixture], label: String = "recorded exchanges") {
         self.init(
-            fixtures, label: label, leftOut: [], recordedAs: nil, isRedacted: { _ in false })
+            fixtures, label: label, leftOut: ([], []), recordedAs: nil, isRedacted: { _ in false })
     }
 
     /// The same of a recording that leaves secrets out.
     ///
     /// - Parameters:
-    ///   - leftOut: what of the recording is not among them, and why.
+    ///   - leftOut: what of the recording is not among them, and why: in words, and one by one.
     ///   - recorded: what the URL of a request becomes in such a recording; called on any thread.
     ///   - isRedacted: whether something was left out of a recorded URL.
     package init(
-        _ fixtures: [Fixture], label: String, leftOut: [String],
+        _ fixtures: [Fixture], label: String, leftOut: (words: [String], untold: [Untold]),
         recordedAs recorded: (@Sendable (String) -> String)?, isRedacted: (String) -> Bool
     ) {
         self.label = label
-        self.leftOut = leftOut
+        self.leftOut = leftOut.words
         self.fixtures = fixtures
         self.recorded = recorded
         places = Dictionary(
             grouping: fixtures.indices, by: { Key(fixtures[$0].method, fixtures[$0].url) })
         redacted = places.filter { isRedacted($0.key.line) }
+        untold = Dictionary(
+            leftOut.untold.map { (Key($0.method, $0.url), $0.why) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     /// What the request is counted under: that of the exchanges it fits.
@@ -104,14 +135,33 @@ public struct FixtureLibrary: Sendable {
 
     /// The exchange that answers, when so many of its key were answered before.
     func answer(to request: RuledRequest, of key: Key, before count: Int) -> Fixture? {
-        let fitting = (places[key] ?? []).filter { place in
+        let fitting = fitting(request, key).filter { fixtures[$0].answers(request) }
+        guard !fitting.isEmpty else { return nil }
+        return fixtures[fitting[min(count, fitting.count - 1)]]
+    }
+
+    private func fitting(_ request: RuledRequest, _ key: Key) -> [Int] {
+        (places[key] ?? []).filter { place in
             guard let recorded = fixtures[place].requestBody, let body = request.body else {
                 return true
             }
             return recorded == body
         }
-        guard !fitting.isEmpty else { return nil }
-        return fixtures[fitting[min(count, fitting.count - 1)]]
+    }
+
+    /// Why a request that was recorded is not answered all the same; nil for one that was not.
+    func obstacle(to request: RuledRequest, of key: Key) -> String? {
+        if let place = fitting(request, key).first {
+            return switch fixtures[place].status {
+            case 206: "it was answered with a part (206), which is for a request with Range"
+            default:
+                "it was answered with 304, which is for a request with If-None-Match or "
+                    + "If-Modified-Since"
+            }
+        }
+        if let why = untold[key] { return why }
+        guard !untold.isEmpty, let recorded else { return nil }
+        return untold[Key(request.method, recorded(Key.line(request.url)))]
     }
 
     /// The recorded exchanges that come nearest, and why they do not fit, at most three.
@@ -145,30 +195,58 @@ public struct FixtureRecorder: Sendable {
     public let label: String
     /// Called when a response has come to its end, on any thread; must return at once.
     public let keep: @Sendable (Fixture) -> Void
+    /// A longer body is not kept, and nothing can be answered from that exchange.
+    public let maximumBodyOctets: Int
+    /// Called in the place of ``keep`` for such an exchange, without its body, with its length.
+    package let leaveOut: (@Sendable (Fixture, Int64) -> Void)?
     private let settle: (@Sendable (Settling) async -> RuleFault?)?
 
     package enum Settling: Sendable {
         case flush, close
     }
 
-    /// - Parameter keep: called on any thread.
-    public init(_ label: String, keep: @escaping @Sendable (Fixture) -> Void) {
+    /// - Parameters:
+    ///   - maximumBodyOctets: an exchange with a longer body is not kept; at most
+    ///     ``mostBodyOctets``.
+    ///   - keep: called on any thread.
+    public init(
+        _ label: String, maximumBodyOctets: Int = FixtureRecorder.usualBodyOctets,
+        keep: @escaping @Sendable (Fixture) -> Void
+    ) {
         self.label = label
+        self.maximumBodyOctets = FixtureRecorder.clamped(maximumBodyOctets)
         self.keep = keep
+        leaveOut = nil
         settle = nil
     }
 
     /// One that keeps later than it is told.
     ///
-    /// - Parameter settle: returns when all is kept; what was lost since it was last asked.
+    /// - Parameters:
+    ///   - leaveOut: called in the place of `keep` where the body is longer than that.
+    ///   - settle: returns when all is kept; what was lost since it was last asked.
     package init(
-        _ label: String, keep: @escaping @Sendable (Fixture) -> Void,
+        _ label: String, maximumBodyOctets: Int, keep: @escaping @Sendable (Fixture) -> Void,
+        leaveOut: @escaping @Sendable (Fixture, Int64) -> Void,
         settle: @escaping @Sendable (Settling) async -> RuleFault?
     ) {
         self.label = label
+        self.maximumBodyOctets = FixtureRecorder.clamped(maximumBodyOctets)
         self.keep = keep
+        self.leaveOut = leaveOut
         self.settle = settle
     }
+
+    private static func clamped(_ octets: Int) -> Int { min(max(octets, 0), mostBodyOctets) }
+
+    /// What a recording keeps of a body where nothing else is said; 16 MiB.
+    ///
+    /// Because: recordings are test data in memory, and pages and pictures fit.
+    public static let usualBodyOctets = 16_777_216
+    /// What a recording can keep of a body; 64 MiB.
+    ///
+    /// Because: a body is held in memory while it is recorded, and when it is read again.
+    public static let mostBodyOctets = 67_108_864
 
     /// Returns when what was kept by now is where it goes.
     ///

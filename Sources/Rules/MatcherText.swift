@@ -76,7 +76,7 @@ extension RequestMatcher {
             return
                 "method is \(request.method), not \(methods.map(\.text).joined(separator: " or "))"
         case .field(let name, let value):
-            return request.fields.contains(name)
+            return !request.values(of: name).isEmpty
                 ? "field \(name) is not \(value)" : "field \(name) is not there"
         case .body(let what, _):
             return request.body == nil

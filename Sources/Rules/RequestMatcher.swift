@@ -41,6 +41,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
 
     /// The path without its query: a ``Glob``, `/v1/*/photo`. Octets that need no percent-encoding
     /// are compared decoded (RFC 3986 §6.2.2.2), so that `/%61dmin` is `/admin`; `%2F` is no slash.
+    /// What stands in no path as it is, a blank say, may be written as it is, or as `%20`.
     ///
     /// - Throws: ``RuleFault``: a path begins with `/` or `*`.
     public static func path(_ glob: String) throws(RuleFault) -> RequestMatcher {
@@ -77,8 +78,8 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         .init(.method(methods))
     }
 
-    /// A header field of that name with such a value; of several fields one is enough. What the
-    /// cookie storage and the transport add later is not seen.
+    /// A header field of that name with such a value; of several fields one is enough. `Host` is
+    /// that of the URL; what the cookie storage and the transport add later is not seen.
     public static func header(_ name: String, _ value: TextPattern = .any) -> RequestMatcher {
         .init(.field(name, value))
     }
@@ -151,7 +152,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
             request.queryItems.contains { $0.name == name && value.matches($0.value) }
         case .method(let methods): methods.contains(request.method)
         case .field(let name, let value):
-            request.fields.all(name).contains { value.matches($0) }
+            request.values(of: name).contains { value.matches($0) }
         case .body(_, let isMeant): request.body.map(isMeant) ?? false
         case .custom(_, let isMeant): isMeant(request)
         case .all(let matchers): matchers.allSatisfy { $0.matches(request) }
@@ -163,14 +164,30 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
 
 /// A path in the one form in which paths are compared.
 enum PlainPath {
-    /// Percent-encoding undone, of unreserved octets and of what is UTF-8 beyond ASCII.
+    /// Percent-encoding undone, of unreserved octets and of what is UTF-8 beyond ASCII; and done,
+    /// of what stands in no path as it is.
     ///
-    /// Source: RFC 3986 §6.2.2.1, §6.2.2.2; RFC 3987 §3.2.
+    /// Source: RFC 3986 §3.3, §6.2.2.1, §6.2.2.2; RFC 3987 §3.2.
     static func text(of path: Substring) -> String {
-        guard path.utf8.contains(0x25) else { return String(path) }
-        let octets = Array(path.utf8)
+        guard path.utf8.contains(where: { $0 == 0x25 || !mayStand($0) }) else {
+            return String(path)
+        }
+        let octets = path.utf8.flatMap { mayStand($0) ? [$0] : encoded($0) }
         return String(validating: plain(octets) { isUnreserved($0) || $0 >= 0x80 }, as: UTF8.self)
             ?? String(decoding: plain(octets, decoding: isUnreserved), as: UTF8.self)
+    }
+
+    /// What a path is made of: slashes, `pchar`, and `?`, which stands for a character in a glob.
+    ///
+    /// Source: RFC 3986 §3.3.
+    private static func mayStand(_ octet: UInt8) -> Bool {
+        isUnreserved(octet) || octet >= 0x80 || reserved.contains(octet)
+    }
+
+    private static let reserved = Array("/?%!$&'()*+,;=:@".utf8)
+
+    private static func encoded(_ octet: UInt8) -> [UInt8] {
+        [0x25] + [octet >> 4, octet & 0xF].map { $0 < 10 ? 0x30 + $0 : 0x37 + $0 }
     }
 
     private static func plain(_ octets: [UInt8], decoding decodes: (UInt8) -> Bool) -> [UInt8] {
@@ -244,6 +261,11 @@ extension RequestMatcher {
                 "path \(pattern): a path has no query, and ? stands for one character; write "
                     + "\"query\" for what follows it"
             ]
+        case .field(let name, _) where RuleFields.isAddedLater(name):
+            return [
+                "header \(RuleText.plain(name)): what goes out is added behind the rules; seen is "
+                    + "one that the application sets itself, and none else"
+            ]
         case .all(let matchers), .either(let matchers): return matchers.flatMap(\.remarks)
         case .not(let matcher): return matcher.remarks
         default: return []
@@ -253,5 +275,16 @@ extension RequestMatcher {
 
 extension RequestRule {
     /// What of it is allowed, and hardly meant.
-    package var remarks: [String] { matcher.remarks }
+    package var remarks: [String] {
+        matcher.remarks
+            + actions.flatMap { action -> [String] in
+                guard case .removeFields(let names) = action,
+                    names.contains(where: { $0.lowercased() == "cookie" })
+                else { return [] }
+                return [
+                    "removeHeaders Cookie: those that the application sets itself are left out; "
+                        + "those that are kept of responses are added behind the rules"
+                ]
+            }
+    }
 }

@@ -54,7 +54,8 @@ public enum RuleAction: Sendable {
     }
 
     /// Leaves fields out, by their names. `Host` and the fields of the transport stay: they are not a
-    /// rule's to remove.
+    /// rule's to remove. Without an `Accept-Encoding` the transport offers what it can decode: set it
+    /// to `identity` for a body that is not coded.
     public static func removeHeaders(_ names: String...) -> RuleAction { .removeFields(names) }
 
     /// Sends cookies, by name and value.
@@ -196,9 +197,21 @@ package enum RuleFields {
         guard !transportFields.contains(lower) else {
             throw RuleFault("\(name) is the transport's to write, or to leave out")
         }
+        guard lower != "accept-encoding" else {
+            throw RuleFault(
+                "without Accept-Encoding the transport offers what it can decode; set it to "
+                    + "\"identity\" for a body that is not coded: "
+                    + "{\"setHeaders\": {\"Accept-Encoding\": \"identity\"}}")
+        }
         guard HTTPMethod(name) != nil else {
             throw RuleFault("\"\(RuleText.plain(name))\" is no name of a field")
         }
+    }
+
+    /// What is sent is not there yet when rules look.
+    static func isAddedLater(_ name: String) -> Bool {
+        let lower = name.lowercased()
+        return transportFields.contains(lower) || ["accept-encoding", "cookie"].contains(lower)
     }
 
     /// Source: RFC 9110 §7.6.1, §8.6, §10.1.1.
@@ -226,7 +239,10 @@ extension RuleAction: CustomStringConvertible {
         case .addCookies(let cookies):
             "add the cookies " + cookies.map(\.name).joined(separator: ", ")
         case .offline: "offline"
-        case .record(let recorder): "record into \(RuleText.plain(recorder.label))"
+        case .record(let recorder):
+            "record into \(RuleText.plain(recorder.label))"
+                + (recorder.maximumBodyOctets == FixtureRecorder.usualBodyOctets
+                    ? "" : " (bodies of \(recorder.maximumBodyOctets) octets at most)")
         case .replay(let library, let otherwise):
             "replay \(RuleText.plain(library.label)) (\(library.fixtures.count) exchange"
                 + (library.fixtures.count == 1 ? "" : "s")

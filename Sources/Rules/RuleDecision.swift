@@ -236,16 +236,21 @@ extension RuleDecision {
             return true
         }
         guard otherwise == .refuse else { return false }
-        let near = library.nearest(to: request)
-        decide(
-            .refuse(
-                RuleRefusal(
-                    .notRecorded, rule: rule.name,
-                    "\(RuleText.plain(request.line)) is not among the "
-                        + "\(library.fixtures.count) exchanges of \(RuleText.plain(library.label)). "
-                        + (near.isEmpty ? "There are none." : "The nearest: ")
-                        + near.joined(separator: "; "))))
+        let why = RuleDecision.unrecorded(request, replay.key, library)
+        decide(.refuse(RuleRefusal(.notRecorded, rule: rule.name, why)))
         return true
+    }
+
+    private static func unrecorded(
+        _ request: RuledRequest, _ key: FixtureLibrary.Key, _ library: FixtureLibrary
+    ) -> String {
+        let (line, label) = (RuleText.plain(request.line), RuleText.plain(library.label))
+        if let obstacle = library.obstacle(to: request, of: key) {
+            return "\(line) stands in \(label), and cannot be answered from it: \(obstacle)"
+        }
+        let near = library.nearest(to: request)
+        return "\(line) is not among the \(library.fixtures.count) exchanges of \(label). "
+            + (near.isEmpty ? "There are none." : "The nearest: ") + near.joined(separator: "; ")
     }
 
     private static func blocked(_ error: RuleError, by rule: RequestRule) -> RuleRefusal {

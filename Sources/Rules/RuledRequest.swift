@@ -29,6 +29,13 @@ public struct RuledRequest: Sendable {
 
     func changed(to head: RequestHead) -> RuledRequest { RuledRequest(head, body: readBody) }
 
+    /// The values of a field; `Host`, where the application leaves it out, as it is sent.
+    func values(of name: String) -> [String] {
+        let values = fields.all(name)
+        guard values.isEmpty, name.lowercased() == "host" else { return values }
+        return [url.origin.authority]
+    }
+
     /// `GET https://shop.example/cart?id=7`
     public var line: String { "\(method) \(url.origin)\(url.target)" }
 

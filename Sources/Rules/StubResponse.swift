@@ -3,9 +3,9 @@ public import HTTPDNSExchange
 /// An answer that is made here instead of being asked for.
 ///
 /// To a task it is a response like any other: its redirects are followed, its `Set-Cookie` fields
-/// are kept, its time-outs come, `HEAD` gets no body. A `Content-Length`, and for a file the
-/// `Content-Type`, are added where they are missing. The body is what the task gets: no coding is
-/// undone.
+/// are kept, its time-outs come, `HEAD` gets no body, and so no failure in one. A `Content-Length`,
+/// and for a file the `Content-Type`, are added where they are missing. The body is what the task
+/// gets: no coding is undone.
 public struct StubResponse: Sendable {
     /// What stands in the body.
     public enum Body: Sendable, Hashable {

@@ -62,6 +62,9 @@ final class CaptureTable {
     }
 
     /// Removes the oldest until a sixteenth of both limits is free, and what is too old.
+    ///
+    /// The order of the numbers is that of the ends, whatever the clock was set to: what ended in the
+    /// future, as it seems, goes with what came after it.
     func shrink(to room: CaptureRoom, now: Int64) throws(DatabaseFault) {
         try database.transaction { () throws(DatabaseFault) in
             var (records, octets) = try { () throws(DatabaseFault) in
@@ -76,15 +79,23 @@ final class CaptureTable {
             var last: Int64?
             var streams: [Int64] = []
             let before = (records, octets)
+            // Rows of the future whose turn it is only if one behind them goes.
+            var waiting = (records: Int64(0), octets: Int64(0), streams: [Int64]())
             while try statement.step() {
-                let isTooOld = (statement.number(2) ?? 0) < oldest
-                guard records > spare(room.records) || octets > spare(room.octets) || isTooOld
-                else { break }
-                last = statement.number(0)
-                records -= 1
+                let ended = statement.number(2) ?? 0
+                let isTooMuch = records > spare(room.records) || octets > spare(room.octets)
+                guard isTooMuch || ended < oldest || ended > now else { break }
                 // What a row says of itself may be anything.
-                octets -= min(octets, max(0, statement.number(1) ?? 0))
-                if let stream = statement.number(3), stream != 0 { streams.append(stream) }
+                waiting.records += 1
+                let left = octets - waiting.octets
+                waiting.octets += min(left, max(0, statement.number(1) ?? 0))
+                if let stream = statement.number(3), stream != 0 { waiting.streams.append(stream) }
+                guard isTooMuch || ended < oldest else { continue }
+                last = statement.number(0)
+                records -= waiting.records
+                octets -= min(octets, waiting.octets)
+                streams += waiting.streams
+                waiting = (0, 0, [])
             }
             statement.reset()
             guard let last else { return }

@@ -67,9 +67,10 @@ extension EasyHandle {
             said.hasAddresses = !lines.resolve.isEmpty
         }
         if let path = request.via { return setProxy(path, for: request, named: lines.name) }
-        if said.target != request.target {
-            set(CURLOPT_REQUEST_TARGET, request.target)
-            said.target = request.target
+        let target = request.asksServer ? "*" : request.target
+        if said.target != target {
+            set(CURLOPT_REQUEST_TARGET, target)
+            said.target = target
         }
         if said.route != lines.number {
             set(CURLOPT_CONNECT_TO, lines: [lines.connectTo])
@@ -97,10 +98,10 @@ extension EasyHandle {
             set(CURLOPT_CONNECT_TO, lines: [RouteRegistry.connectTo(address, port)])
         }
         set(CURLOPT_HTTPPROXYTUNNEL, path.proxy.kind == .http && !request.isReadByProxy)
-        // Source: RFC 9112 §3.2.2: a proxy that reads the request needs the whole URL.
-        set(
-            CURLOPT_REQUEST_TARGET,
-            request.isReadByProxy ? request.origin.description + request.target : request.target)
+        // Source: RFC 9112 §3.2.2, §3.2.4: a proxy that reads the request needs the whole URL.
+        let target = request.asksServer ? "" : request.target
+        let whole = request.isReadByProxy ? request.origin.description + target : target
+        set(CURLOPT_REQUEST_TARGET, whole.isEmpty ? "*" : whole)
     }
 
     /// Otherwise libcurl would take a proxy from the environment, follow redirects to hosts that nobody

@@ -27,6 +27,8 @@ package struct TransportRequest: Sendable {
     package var decodesContent: Bool
     /// The request asks for no coding, and its body comes as the peer sends it all the same.
     package var passesCodings = false
+    /// `*` stands on the request line in the place of ``target``. Source: RFC 9112 §3.2.4.
+    package var asksServer = false
     /// A range is asked for: no coding is offered, and a part (206) is delivered as it comes.
     package var wantsPart = false
     /// Use no connection that another exchange has used.

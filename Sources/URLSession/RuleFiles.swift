@@ -27,5 +27,8 @@ extension RuleFile.Recordings {
     /// HAR files and captures are read; captures are written.
     public static let captures = RuleFile.Recordings(
         read: { (path) throws(RuleFault) in try FixtureLibrary(file: path) },
-        record: { (path) throws(RuleFault) in FixtureRecorder(capture: path) })
+        record: { (recording) throws(RuleFault) in
+            FixtureRecorder(
+                capture: recording.path, maximumBodyOctets: recording.maximumBodyOctets)
+        })
 }

@@ -41,6 +41,10 @@ extension Command {
                paths in it are relative to the working directory. What is allowed and hardly meant,
                such as a query behind a path, is remarked on.
 
+        A recording ({"record": "a.sqlite"}) keeps bodies of 16 MiB at most, and
+        {"record": {"file": "a.sqlite", "maximumBodyOctets": N}} of N octets, 67108864 at most: an
+        exchange with a longer one is not replayed, and the error of "replay" says so.
+
         Exit codes: 0 the file is sound; 2 it is not, or cannot be read.
 
         Examples:
@@ -62,7 +66,10 @@ enum RulesInput {
     static func read(_ path: String) throws(CommandFault) -> RuleFile {
         let recordings = RuleFile.Recordings(
             read: { (path) throws(RuleFault) in try FixtureLibrary(file: path) },
-            record: { (path) throws(RuleFault) in FixtureRecorder(capture: path) })
+            record: { (recording) throws(RuleFault) in
+                FixtureRecorder(
+                    capture: recording.path, maximumBodyOctets: recording.maximumBodyOctets)
+            })
         let text = path == "-" ? try standardInput() : nil
         do throws(RuleFileFault) {
             guard let text else { return try RuleFile(path: path, recordings: recordings) }

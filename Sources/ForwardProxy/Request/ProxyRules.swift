@@ -35,6 +35,8 @@ struct ForwardRequest: Sendable, Hashable {
     let fields: HTTPFields
     let body: Body
     let expectsContinue: Bool
+    /// `OPTIONS` of a URL without a path and a query: the server is asked, and no resource of it.
+    var asksServer = false
 }
 
 /// What the proxy answers by itself.
@@ -299,7 +301,10 @@ extension ProxyRules {
                 ForwardRequest(
                     method: method, url: url,
                     fields: try ForwardedFields.request(head, via: via), body: body,
-                    expectsContinue: !expectations.isEmpty && body != .none))
+                    // Who speaks HTTP/1.0 is not told to go on. Source: RFC 9110 §10.1.1.
+                    expectsContinue: !expectations.isEmpty && body != .none
+                        && head.minorVersion > 0,
+                    asksServer: head.method == "OPTIONS" && ProxyRules.isBare(head.target)))
         } catch { throw .request("bad_field", "\(error)").ending() }
     }
 
@@ -321,6 +326,12 @@ extension ProxyRules {
             throw .request("bad_url", "A URL sent to a proxy has neither userinfo nor fragment.")
         }
         return url
+    }
+
+    /// Neither a path nor a query stands behind the authority. Source: RFC 9112 §3.2.4.
+    private static func isBare(_ target: String) -> Bool {
+        guard let slashes = target.firstRange(of: "//") else { return false }
+        return !target[slashes.upperBound...].contains { $0 == "/" || $0 == "?" || $0 == "\\" }
     }
 
     /// Source: RFC 9110 §7.6.2.

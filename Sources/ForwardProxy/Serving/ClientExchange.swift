@@ -45,6 +45,7 @@ extension ClientConnection {
         request.usesCookies = false
         request.passesCodings = true
         request.expectsContinue = asked.expectsContinue
+        request.asksServer = asked.asksServer
         request.proxies = ProxyPolicy.none
         request.origin = RequestOrigin("proxy")
         request.tap = desk.settings.capture

@@ -19,7 +19,8 @@ package enum ResponseForm {
         var writer = WireWriter()
         writer.append(UInt16(clamping: response.status))
         append(Array(response.version.rawValue.utf8), to: &writer)
-        writer.append(response.setsCookies ? 1 as UInt8 : 0)
+        writer.append(
+            (response.setsCookies ? cookieMark : 0) | (response.isOutdated ? outdatedMark : 0))
         append(response.receivedAt.wallSeconds, to: &writer)
         append(response.receivedAt.bootMilliseconds, to: &writer)
         append(Array(response.receivedAt.bootID.utf8), to: &writer)
@@ -43,7 +44,7 @@ package enum ResponseForm {
             guard (200...999).contains(status),
                 let version = HTTPVersion(rawValue: try text(&reader))
             else { return nil }
-            let setsCookies = try reader.octet() == 1
+            let marks = try reader.octet()
             let moment = CacheMoment(
                 wallSeconds: try number(&reader), bootMilliseconds: try number(&reader),
                 bootID: try text(&reader))
@@ -60,12 +61,17 @@ package enum ResponseForm {
             var response = KeptResponse(
                 key: key, variant: variant, status: status, version: version, fields: fields,
                 receivedAt: moment, initialAgeSeconds: age, policy: policy)
-            response.setsCookies = setsCookies
+            response.setsCookies = marks & cookieMark != 0
+            response.isOutdated = marks & outdatedMark != 0
             return response
         } catch {
             return nil
         }
     }
+
+    /// Because: a bit each of one octet, so that what was kept before has a meaning still.
+    private static let cookieMark: UInt8 = 1
+    private static let outdatedMark: UInt8 = 2
 
     private static func variant(_ stored: [UInt8]) throws(WireError) -> Variant? {
         var reader = WireReader(stored)

@@ -356,7 +356,7 @@ import Testing
         #expect(await httpdns.offlineCache?.contents()?.responses == 0)
     }
 
-    @Test func `HEAD confirms what is kept, or removes it`() async throws {
+    @Test func `HEAD confirms what is kept, or makes it stale`() async throws {
         let lab = try CachingLab()
         let tag = Locked("\"one\"")
         let server = try lab.origin { request in
@@ -372,7 +372,31 @@ import Testing
         #expect(try await httpdns.fetch(server.at()).outcome == .hit)
         tag.withLock { $0 = "\"two\"" }
         #expect(try await httpdns.fetch(server.at(), .head, mode: .validate).outcome == .missed)
-        #expect(try await httpdns.fetch(server.at(), mode: .onlyIfCached).head.status == 504)
+        let offline = try await httpdns.fetch(server.at(), mode: .onlyIfCached)
+        #expect(offline.outcome == .stale)
+        #expect(offline.text == "12345")
+        // And so it is for whoever opens the directory next.
+        await httpdns.offlineCache?.flush()
+        let next = try await lab.httpdns().fetch(server.at())
+        #expect(next.outcome == .missed)
+    }
+
+    @Test func `offline, who has what is kept already is told so`() async throws {
+        let lab = try CachingLab()
+        let server = try lab.origin { _ in
+            LabResponse.text("12345").with(["ETag": "\"one\"", "Cache-Control": "max-age=50"])
+        }
+        defer { server.stop() }
+        let httpdns = try lab.httpdns()
+        _ = try await httpdns.fetch(server.at())
+        for (tag, status, text) in [("\"one\"", 304, ""), ("\"two\"", 200, "12345")] {
+            let fetched = try await httpdns.fetch(
+                server.at(), .get, ["If-None-Match": tag], mode: .onlyIfCached)
+            #expect(fetched.head.status == status)
+            #expect(fetched.text == text)
+            #expect(fetched.outcome == .hit)
+        }
+        #expect(server.count == 1)
     }
 
     @Test func `what the origin forbids later is forgotten`() async throws {

@@ -68,17 +68,27 @@ import Testing
         #expect(try confirmed([changed], by: ["ETag: \"a\""]) == nil)
     }
 
+    @Test(arguments: [("W/\"a\"", "\"a\"", "W/\"a\""), ("\"a\"", "W/\"a\"", "W/\"a\"")])
+    func `what is kept under a weak tag does not become what has a strong one`(
+        _ old: String, _ new: String, _ then: String
+    ) throws {
+        let kept = try #require(try confirmed(["ETag: \(old)"], by: ["ETag: \(new)"]))
+        #expect(kept.fields.all("ETag") == [then])
+    }
+
     @Test(arguments: [
         (["ETag: \"a\"", "Content-Length: 5"], true), (["ETag: \"b\""], false),
         (["Content-Length: 6"], false), (["X-New: 1"], true),
     ])
-    func `the answer to HEAD confirms or removes`(_ new: [String], _ isConfirmed: Bool) throws {
+    func `the answer to HEAD confirms, or makes stale`(
+        _ new: [String], _ isConfirmed: Bool
+    ) throws {
         let bench = CachingBench()
         let kept = try bench.kept(["ETag: \"a\"", "Content-Length: 5"])
         let refreshed = Freshening.refreshed(
             kept, byHead: try CachingBench.head(new), delaySeconds: 0, at: bench.later(5),
             policy: [1])
-        #expect((refreshed != nil) == isConfirmed)
+        #expect(refreshed?.isOutdated == !isConfirmed)
     }
 
     private func invalidated(

@@ -189,18 +189,83 @@ import Testing
 
     @Test(
         arguments: [
-            (["ETag: \"a\""], true), (["ETag: \"b\""], false), (["Content-Length: 5"], true),
-            (["Content-Length: 6"], false), (["Last-Modified: " + CachingBench.date(-1)], false),
-            (["Cache-Control: no-store"], false), (["Vary: Accept"], false),
-        ] as [([String], Bool)])
-    func `§4.3.5 a HEAD freshens what agrees with it, and what does not must go`(
-        _ lines: [String], _ stays: Bool
+            (["ETag: \"a\""], "hit"), (["ETag: \"b\""], "validate"),
+            (["Content-Length: 5"], "hit"), (["Content-Length: 6"], "validate"),
+            (["Last-Modified: " + CachingBench.date(-1)], "validate"),
+            (["Cache-Control: no-store"], nil), (["Vary: Accept"], nil),
+        ] as [([String], String?)])
+    func `§4.3.5 a HEAD freshens what agrees with it, and makes stale what does not`(
+        _ lines: [String], _ then: String?
     ) throws {
-        let kept = try bench.kept(["ETag: \"a\"", "Content-Length: 5"])
+        let kept = try fresh(["ETag: \"a\"", "Content-Length: 5"])
         let after = Freshening.refreshed(
             kept, byHead: try CachingBench.head(lines), delaySeconds: 0, at: bench.later(9),
             policy: [1])
-        #expect((after != nil) == stays)
+        #expect((after == nil) == (then == nil))
+        guard let after, let then else { return }
+        #expect(try outcome(after, after: 10) == then)
+        let isStale = then == "validate"
+        #expect(try outcome(after, after: 10, mode: .onlyIfCached) == (isStale ? "stale" : "hit"))
+        let lines = ["Cache-Control: max-stale=9"]
+        #expect(try outcome(after, after: 10, asking: lines) == then)
+    }
+
+    @Test func `§4.3.5 what a HEAD made stale is fresh again once a 304 confirms it`() throws {
+        var kept = try fresh(["ETag: \"a\""])
+        kept.isOutdated = true
+        let confirmed = try #require(
+            Freshening.confirmed(
+                kept, by: try CachingBench.head(["ETag: \"a\""], status: 304), delaySeconds: 0,
+                at: bench.later(9), policy: [1]))
+        #expect(try outcome(confirmed, after: 10) == "hit")
+    }
+
+    @Test(
+        arguments: [
+            (["If-None-Match: \"a\""], true), (["If-None-Match: W/\"a\""], true),
+            (["If-None-Match: \"b\", \"a\""], true), (["If-None-Match: *"], true),
+            (["If-None-Match: \"b\""], false), (["If-None-Match: a"], false),
+            (["If-None-Match:"], false),
+            // The date is not looked at beside a tag.
+            (["If-None-Match: \"b\"", "If-Modified-Since: " + CachingBench.date(0)], false),
+            (["If-Modified-Since: " + CachingBench.date(-50)], true),
+            (["If-Modified-Since: " + CachingBench.date(-51)], false),
+            (["If-Modified-Since: soon"], false),
+            // For the origin alone to judge.
+            (["If-Match: \"a\""], false), (["If-Unmodified-Since: soon"], false),
+            (["Range: bytes=0-1"], false), ([], false),
+        ] as [([String], Bool)])
+    func `§4.3.2 what the caller has already is told by its own conditions`(
+        _ lines: [String], _ has: Bool
+    ) throws {
+        let tagged = try fresh(["ETag: \"a\"", "Last-Modified: " + CachingBench.date(-50)])
+        let request = try CachingBench.request(lines)
+        #expect(request.hasAlready(tagged) == has)
+        let failed = try bench.kept(
+            ["Cache-Control: max-age=9", "ETag: \"a\""], status: 404)
+        #expect(!request.hasAlready(failed))
+    }
+
+    @Test func `§4.3.2 without the date of a change that of the response counts`() throws {
+        let kept = try fresh(["Date: " + CachingBench.date(-20)])
+        for (seconds, has) in [(-20, true), (-21, false)] as [(Int64, Bool)] {
+            let request = try CachingBench.request([
+                "If-Modified-Since: " + CachingBench.date(seconds)
+            ])
+            #expect(request.hasAlready(kept) == has)
+        }
+    }
+
+    @Test func `§15.4.5 a 304 of the cache has the fields that a 200 would have had`() throws {
+        let url = try HTTPURL("https://a.test/x?q=1")
+        let lines = ["Vary: Accept", "Content-Type: a/b", "Content-Length: 5", "X-Else: 1"]
+        let changed = "Last-Modified: " + CachingBench.date(-50)
+        let head = KeptFields.notModified(
+            try fresh(lines + ["ETag: \"a\"", changed]), for: url, ageSeconds: 7)
+        #expect(head.status == 304)
+        #expect(head.fields.fields.map(\.name) == ["Cache-Control", "Vary", "ETag", "Age"])
+        let untagged = KeptFields.notModified(try fresh([changed]), for: url, ageSeconds: 7)
+        #expect(untagged.fields.contains("Last-Modified"))
     }
 
     @Test(

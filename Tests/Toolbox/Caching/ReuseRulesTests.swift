@@ -33,6 +33,8 @@ import Testing
         Case("max-age=60", "max-age=10", after: 10, "hit"),
         Case("max-age=60", "max-age=10", after: 11, "validate"),
         Case("max-age=60", "max-age=0", after: 1, "validate"),
+        Case("max-age=60", "max-age=0", after: 0, "validate"),
+        Case("max-age=60", "max-age=00", after: 0, "validate"),
         Case("max-age=60", "max-age=x", after: 1, "validate"),
         Case("max-age=60", "min-fresh=20", after: 40, "hit"),
         Case("max-age=60", "min-fresh=20", after: 41, "validate"),

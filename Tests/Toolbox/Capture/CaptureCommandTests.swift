@@ -163,7 +163,10 @@ import Testing
         second.hops[0].sentOctets = .min
         second.startedAt = CaptureTime(microsecondsSince1970: .min)
         second.totalMilliseconds = -1
-        let capture = Capture(CaptureConfiguration(path: lab.path))
+        var configuration = CaptureConfiguration(path: lab.path)
+        // What began before all time would be too old to be kept.
+        configuration.limits.maximumAge = nil
+        let capture = Capture(configuration)
         capture.add(first)
         capture.add(second)
         await capture.close()

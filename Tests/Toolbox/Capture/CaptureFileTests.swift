@@ -211,6 +211,25 @@ import Testing
         #expect(try read().map { CapturedPath.of($0.url) } == ["/new", "/newer"])
     }
 
+    @Test
+    func `a clock that was ahead keeps nothing for longer, and one that goes back loses nothing`()
+        async throws
+    {
+        let day: Double = 86_400_000
+        let first = capture()
+        // Of a time that comes in a year, by a clock that was wrong.
+        first.add(.sample("/ahead", startedAt: Capture.now.adding(milliseconds: 365 * day)))
+        first.add(.sample("/old", startedAt: Capture.now.adding(milliseconds: -3 * day)))
+        first.add(.sample("/back", startedAt: Capture.now.adding(milliseconds: 2 * day)))
+        first.add(.sample("/new"))
+        await first.close()
+        let second = capture { $0.limits.maximumAge = .seconds(86_400) }
+        second.add(.sample("/newer"))
+        await second.flush()
+        #expect(try read().map { CapturedPath.of($0.url) } == ["/back", "/new", "/newer"])
+        #expect(try CaptureFile(path).contents().records == 3)
+    }
+
     @Test func `clearing leaves nothing in the file`() async throws {
         let capture = capture()
         capture.add(.sample("/find-me", body: Array("find-me-too".utf8)))

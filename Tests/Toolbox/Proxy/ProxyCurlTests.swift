@@ -48,6 +48,22 @@ import Testing
         #expect(await lab.ended(3).map(\.isProofKept) == [false, true, true])
     }
 
+    @Test func `OPTIONS of a URL without a path arrives as one about the server`() async throws {
+        let server = try LabServer { .text("[\($0.method) \($0.target)]") }
+        try server.start()
+        defer { server.stop() }
+        let (lab, _) = try await lab()
+        let base = "http://\(name):\(server.port)"
+        // A connection is used again for what comes next: each has its own target.
+        for (url, told) in [(base, "*"), (base + "/", "/"), (base, "*"), (base + "?a=1", "/?a=1")] {
+            let result = try await lab.curl([
+                base, "--request", "OPTIONS", "--request-target", url,
+            ])
+            #expect(result.outputText == "[OPTIONS \(told)]", "\(url)")
+        }
+        #expect(await lab.ended(4).map(\.target).first == base + "/")
+    }
+
     @Test func `a plain request arrives as one for its host, marked as relayed`() async throws {
         let server = try LabServer { request in
             .text(request.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n"))

@@ -173,6 +173,34 @@ import Testing
         #expect(response.fields.map(\.name) == ["Set-Cookie", "Via"])
     }
 
+    @Test(arguments: [
+        ("OPTIONS", "http://a.test", true), ("OPTIONS", "http://a.test:8080", true),
+        ("OPTIONS", "http://a.test/", false), ("OPTIONS", "http://a.test?x=1", false),
+        ("OPTIONS", "http://a.test/?", false), ("GET", "http://a.test", false),
+    ])
+    func `OPTIONS of a URL without a path asks the server`(
+        method: String, target: String, asks: Bool
+    ) throws {
+        guard case .forward(let asked) = try rules().decide(head(method, target)) else {
+            Issue.record("refused")
+            return
+        }
+        #expect(asked.asksServer == asks)
+        #expect(asked.url.target.hasPrefix("/"))
+    }
+
+    @Test(arguments: [(1, true), (0, false)])
+    func `only who speaks HTTP 1-1 is told to go on`(minor: Int, isTold: Bool) throws {
+        let asked = try head(
+            "POST", "http://a.test/", ["Expect": "100-continue", "Content-Length": "3"],
+            minor: minor, length: 3)
+        guard case .forward(let request) = try rules().decide(asked) else {
+            Issue.record("refused")
+            return
+        }
+        #expect(request.expectsContinue == isTold)
+    }
+
     @Test func `the last hop of TRACE and OPTIONS is this one, and shows no secret`() throws {
         let rules = try rules()
         let trace = try head(

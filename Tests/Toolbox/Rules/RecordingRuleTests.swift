@@ -129,6 +129,11 @@ import Testing
         (#"{"removeHeaders":"Host"}"#, "Host follows from the URL, and is always sent"),
         (#"{"removeHeaders":["A","content-length"]}"#, "removeHeaders[1]: content-length is the"),
         (#"{"removeHeaders":"a b"}"#, "\"a b\" is no name of a field"),
+        (#"{"removeHeaders":"accept-encoding"}"#, "set it to \"identity\""),
+        (#"{"record":{"file":"a.sqlite","maximumBodyOctets":0}}"#, "0 is not in 1...67108864"),
+        (#"{"record":{"file":"a.sqlite","maximumBodyOctets":67108865}}"#, "is not in 1...67108864"),
+        (#"{"record":{"maximumBodyOctets":9}}"#, "\"file\" is missing: where the exchanges"),
+        (#"{"record":{"file":"a.har"}}"#, "then.record.file: what is recorded is a capture"),
         (#"{"setHeaders":{}}"#, "it sets nothing"), (#"{"addCookies":{}}"#, "it adds nothing"),
         (#"{"pass":" "}"#, "why it passes is expected"),
         (
@@ -153,10 +158,11 @@ import Testing
     @Test func `a rule that can do what it says is not refused`() async throws {
         try directory.write("a.txt", "abc")
         let path = try rules(
-            #"[{"record":"new.sqlite"},{"removeHeaders":"Referer"},{"stub":[{"file":"a.txt","#
+            #"[{"record":{"file":"new.sqlite","maximumBodyOctets":9}},{"removeHeaders":"Referer"},{"stub":[{"file":"a.txt","#
                 + #""headers":{"Content-Length":"3"}},{"headers":{"Content-Length":"9"}}]}]"#)
         let result = try await CaptureTool.run("rules", "check", path)
         #expect(result.status == 0, "\(result.errorText)")
+        #expect(result.outputText.contains("new.sqlite (bodies of 9 octets at most)"))
         #expect(access(directory.path + "/new.sqlite", F_OK) != 0)
     }
 }

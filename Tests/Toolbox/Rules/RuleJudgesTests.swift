@@ -13,6 +13,8 @@ import Testing
 struct RuleJudgesTests {
     static let rules = [
         "{\"then\": \"block\"}", "{\"then\": \"resolve\"}", "{\"then\": \"offline\"}",
+        "{\"then\": {\"record\": {\"file\": \"a.sqlite\"}}}",
+        "{\"then\": {\"record\": {\"file\": \"a\", \"maximumBodyOctets\": 67108864}}}",
         "{\"name\": \"a\", \"comment\": \"b\", \"enabled\": false, \"then\": \"block\"}",
         "{\"first\": 2, \"then\": \"block\"}", "{\"after\": 2, \"then\": \"block\"}",
         "{\"probability\": 0.5, \"then\": \"block\"}", "{\"probability\": 1, \"then\": \"block\"}",
@@ -51,6 +53,10 @@ struct RuleJudgesTests {
 
     /// Refused by both.
     static let bad = [
+        "{\"then\": {\"record\": {}}}", "{\"then\": {\"record\": {\"maximumBodyOctets\": 1}}}",
+        "{\"then\": {\"record\": {\"file\": \"a\", \"maximumBodyOctets\": 0}}}",
+        "{\"then\": {\"record\": {\"file\": \"a\", \"maximumBodyOctets\": 67108865}}}",
+        "{\"then\": {\"record\": {\"file\": \"a\", \"maximumBodyOctets\": \"9\"}}}",
         "{}", "7", "[]", "\"block\"", "{\"then\": 7}", "{\"then\": []}", "{\"then\": null}",
         "{\"then\": \"blok\"}", "{\"then\": \"stub\"}", "{\"Then\": \"block\"}",
         "{\"then\": {\"pass\": \"a\", \"stub\": {}}}", "{\"then\": {}}",
@@ -153,7 +159,7 @@ struct RuleJudgesTests {
     private func isRead(_ text: String) -> Bool {
         let recordings = RuleFile.Recordings(
             read: { FixtureLibrary([] as [Fixture], label: $0) },
-            record: { FixtureRecorder($0) { _ in } })
+            record: { FixtureRecorder($0.path) { _ in } })
         return (try? RuleFile(text: text, recordings: recordings)) != nil
     }
 

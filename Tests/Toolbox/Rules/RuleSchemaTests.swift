@@ -1,4 +1,5 @@
 import Foundation
+import HTTPDNSRules
 import HTTPDNSURLSession
 import TestSupport
 import Testing
@@ -52,6 +53,9 @@ import Testing
         Place(
             "recording", "$defs/action/oneOf/1/properties/replay/oneOf/1",
             then("{\"replay\": {\"\(odd)\": 1}}")),
+        Place(
+            "recorder", "$defs/action/oneOf/1/properties/record/oneOf/1",
+            then("{\"record\": {\"\(odd)\": 1}}")),
     ]
 
     static let words = [
@@ -134,6 +138,10 @@ import Testing
             let number = try Self.schema(at: path)
             #expect(number["minimum"] as? Int == low && number["maximum"] as? Int == high)
         }
+        let recorder = ["$defs", "action", "oneOf", "1", "properties", "record", "oneOf", "1"]
+        let most = try Self.schema(at: recorder + ["properties", "maximumBodyOctets"])
+        #expect(most["maximum"] as? Int == FixtureRecorder.mostBodyOctets)
+        #expect(most["default"] as? Int == FixtureRecorder.usualBodyOctets)
         let accepts = { (text: String) in (try? RuleFile(text: text)) != nil }
         for (bound, isIn) in [
             (0, false), (1, true), (1_000_000_000, true), (1_000_000_001, false),

@@ -87,13 +87,68 @@ import Testing
         var configuration = HTTPDNSConfiguration()
         configuration.resolvers = []
         let client = try HTTPDNS(configuration).client
-        for method in [HTTPMethod.get, .head] {
-            let response = try await client.send(
-                HTTPRequest(method, try HTTPURL("http://a.test/")), under: rules)
-            await #expect(throws: ExchangeFailure.self) {
-                _ = try await response.collect(upTo: 1_000)
-            }
+        let url = try HTTPURL("http://a.test/")
+        let response = try await client.send(HTTPRequest(.get, url), under: rules)
+        await #expect(throws: ExchangeFailure.self) {
+            _ = try await response.collect(upTo: 1_000)
         }
+        // There is no body to break off in: it is whole with its head.
+        let head = try await client.send(HTTPRequest(.head, url), under: rules)
+        #expect(try await head.collect(upTo: 1_000).0.isEmpty)
+        #expect(head.head.fields.first("Content-Length") == "3")
+    }
+
+    @Test(arguments: [
+        ("/a b/*", "/a%20b/c", true), ("/a%20b/*", "/a b/c", true), ("/a b", "/a%2520b", false),
+        ("/\"q\"", "/%22q%22", true), ("/a|b", "/a%7Cb", true), ("/a|b", "/a|b", true),
+        ("/a%7cb", "/a|b", true), ("/[1]", "/%5B1%5D", true), ("/{id}/^`", "/{id}/^`", true),
+        ("/<a>", "/%3ca%3E", true), ("/a\\b", "/a%5Cb", true), ("/a#b", "/a%23b", true),
+        ("/\u{E4} b/*", "/%C3%A4%20b/x", true), ("/a%2Fb", "/a/b", false),
+        ("/a?b", "/a%20b", false),
+        ("/a???b", "/a%20b", true),
+    ])
+    func `a path may be written as people write it, or as it is sent`(
+        glob: String, path: String, fits: Bool
+    ) throws {
+        let request = RuledRequest(RequestHead(url: try HTTPURL("https://a.test\(path)")))
+        #expect(try RequestMatcher.path(glob).matches(request) == fits)
+    }
+
+    @Test func `a condition on Host holds, and one on what is added later is remarked on`()
+        async throws
+    {
+        for (url, value, fits) in [
+            ("https://a.test/", "a.test", true), ("https://a.test:8443/", "a.test:8443", true),
+            ("https://a.test:8443/", "a.test", false), ("https://b.test/", "a.test", false),
+        ] {
+            let request = RuledRequest(RequestHead(url: try HTTPURL(url)))
+            #expect(RequestMatcher.header("host", .exactly(value)).matches(request) == fits)
+        }
+        let text = rule(
+            #"{"when": {"header": {"accept-encoding": "gzip"}}, "then": "block"}, "#
+                + #"{"when": {"header": {"Host": "a.test"}}, "then": "resolve"}, "#
+                + #"{"then": {"removeHeaders": ["X-A", "Cookie"]}}"#)
+        let result = try await check(text)
+        #expect(result.status == 0)
+        #expect(result.errorText.contains("rule 1: header accept-encoding: what goes out is"))
+        #expect(!result.errorText.contains("rule 2"))
+        #expect(result.errorText.contains("rule 3: removeHeaders Cookie"), "\(result.errorText)")
+    }
+
+    @Test func `the JSON of a stub has its numbers as they are written`() throws {
+        let json =
+            #"{"u":18446744073709551615,"p":3.141592653589793238462643,"d":1.0,"e":1E+5,"z":-0,"#
+            + #""n":[0.1000,12345678901234567890123,true,null,"a\"b"],"o":{}}"#
+        let spaced = json.replacing(",", with: " ,\n").replacing(":", with: " : ")
+        let file = try RuleFile(text: rule("{\"then\": {\"stub\": {\"json\": \(spaced)}}}"))
+        guard case .stub(let stub) = file.rules.rules.first?.actions.first,
+            case .listed(let responses, _)? = stub.response(0),
+            case .octets(let octets)? = responses.first?.body
+        else {
+            Issue.record("no stub")
+            return
+        }
+        #expect(String(decoding: octets, as: UTF8.self) == json)
     }
 }
 
