@@ -117,8 +117,6 @@ final class Loading: TurnListener, @unchecked Sendable {
             reading.request.limits.total.map { now.adding(milliseconds: $0.wholeMilliseconds) }
             ?? .distantFuture
         state = Locked(State(plan: Plan(request: reading.request, body: reading.body)))
-        if case .delegate = style { return }
-        TaskInternals.resumeOffQueue(task)
     }
 
     func start() {
