@@ -208,19 +208,27 @@ struct ChallengeAsking: @unchecked Sendable {
     private func hear(
         _ questions: Box<ArraySlice<Authentication.Question>>
     ) -> @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void {
-        let once = Once()
+        typealias Said = Box<(URLSession.AuthChallengeDisposition, URLCredential?)>
+        let question = OpenQuestion<Said>(
+            { hear($0.value.0, $0.value.1, questions.value) }, whenLetGo: { answer(.cancel) })
         return { disposition, credential in
-            guard once.isFirst() else { return }
-            switch disposition {
-            case .useCredential:
-                guard let credential, let question = questions.value.first else {
-                    return answer(.deliver)
-                }
-                answer(.use(credential, question))
-            case .performDefaultHandling: takeProposed(questions.value)
-            case .cancelAuthenticationChallenge: answer(.cancel)
-            case .rejectProtectionSpace: ask(questions.value.dropFirst())
+            question.answer { Box((disposition, credential)) }
+        }
+    }
+
+    private func hear(
+        _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
+        _ questions: ArraySlice<Authentication.Question>
+    ) {
+        switch disposition {
+        case .useCredential:
+            guard let credential, let question = questions.first else {
+                return answer(.deliver)
             }
+            answer(.use(credential, question))
+        case .performDefaultHandling: takeProposed(questions)
+        case .cancelAuthenticationChallenge: answer(.cancel)
+        case .rejectProtectionSpace: ask(questions.dropFirst())
         }
     }
 
