@@ -173,6 +173,7 @@ extension Loading {
     // MARK: Redirects
 
     private func ask(_ offer: RedirectOffer, _ question: OpenQuestion<RedirectAnswer>) {
+        authentication.settle(offer.response, task: task)
         // Where a rule mapped the request, the URL that was asked.
         let before = state.withLock { state in
             var head = state.plan.request.head
