@@ -18,7 +18,12 @@ extension Loading {
         case .head(let head): received(head)
         case .body(let octets):
             let count = octets.count
-            state.withLock { $0.room = count }
+            let counts = state.withLock { state in
+                state.room = count
+                return state.progress.counts
+            }
+            // Whoever is handed them finds them counted.
+            TaskInternals.set(counts, of: task)
             owner.receive(octets)
             delegates.afterTold { self.change { $0.pending -= count } }
         case .progress: delegates.tell(state.withLock { $0.progress.takeNews() })
@@ -130,7 +135,10 @@ extension Loading {
                 URLError.make(.cannotParseResponse, nil, "Foundation refuses this response"))
         }
         authentication.settle(head, task: task)
-        state.withLock { $0.progress.expect(toReceive: ResponseWriting.bodyOctets(head)) }
+        let counts = state.withLock { state in
+            state.progress.expect(toReceive: ResponseWriting.bodyOctets(head))
+            return state.progress.counts
+        }
         guard case .delegate = style, let delegate = delegates.ofData,
             let dataTask = task as? URLSessionDataTask,
             TaskInternals.set(response, of: task)
@@ -138,6 +146,8 @@ extension Loading {
             owner.receive(response)
             return change { $0.isAsking = false }
         }
+        // Whoever is told of a response may ask its task how much is to come.
+        TaskInternals.set(counts, of: task)
         state.withLock { $0.isAsking = true }
         let asked = Box((delegate, dataTask, response))
         let question = OpenQuestion<URLSession.ResponseDisposition>(
