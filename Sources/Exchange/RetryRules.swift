@@ -85,8 +85,29 @@ package enum RequestLoss: Sendable, Hashable {
 }
 
 extension HTTPMethod {
-    /// Doing it twice is doing it once. Source: RFC 9110 §9.2.2; RFC 9110 §18.2.
-    package var isIdempotent: Bool {
-        ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(text)
-    }
+    /// Doing it twice is doing it once. Methods have a case: `get` is another one. Source: RFC 9110
+    /// §9.1, §9.2.2.
+    package var isIdempotent: Bool { HTTPMethod.idempotent.contains(text) }
+
+    /// Those that the registry of methods marks so, without `PRI`, which is no request. WebDAV clients
+    /// live on kept connections.
+    ///
+    /// Source: the IANA registry of RFC 9110 §18.2 (2026-06), with the RFCs that it names.
+    private static let idempotent: Set<String> = [
+        // RFC 9110 §9.3.
+        "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE",
+        // RFC 10008.
+        "QUERY",
+        // RFC 2068 §19.6.1.
+        "LINK", "UNLINK",
+        // RFC 4918 §9; `LOCK` is not idempotent.
+        "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "UNLOCK",
+        // RFC 3253.
+        "BASELINE-CONTROL", "CHECKIN", "CHECKOUT", "LABEL", "MERGE", "MKACTIVITY", "MKWORKSPACE",
+        "REPORT", "UNCHECKOUT", "UPDATE", "VERSION-CONTROL",
+        // RFC 3648, 3744, 4437, 4791 and 5323.
+        "ORDERPATCH", "ACL", "MKREDIRECTREF", "UPDATEREDIRECTREF", "MKCALENDAR", "SEARCH",
+        // RFC 5842.
+        "BIND", "REBIND", "UNBIND",
+    ]
 }

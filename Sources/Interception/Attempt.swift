@@ -53,7 +53,10 @@ final class Attempt: ExchangeObserver, @unchecked Sendable {
     func exchange(
         offers redirect: RedirectOffer, answer: @escaping @Sendable (RedirectAnswer) -> Void
     ) {
-        loading.post(.redirect(redirect, answer), number)
+        let question = OpenQuestion(answer) { [weak loading, number] in
+            loading?.wasLetGo(number)
+        }
+        loading.post(.redirect(redirect, question), number)
     }
 
     func exchange(received head: ResponseHead, report: ExchangeReport) {

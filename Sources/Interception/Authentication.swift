@@ -12,8 +12,11 @@ internal import HTTPDNSNames
 /// Rules:
 /// 1. A credential that was refused is not proposed again for its protection space, whatever was tried
 ///    in between; each refusal counts for its space.
-/// 2. Credentials belong to the origin that asked; nothing is sent to another.
-/// 3. What worked is given to the session's storage, which keeps it as the credential itself says.
+/// 2. What another origin or realm asks says nothing of the credential that was used before: where a
+///    redirect leads back, it is proposed again.
+/// 3. Credentials belong to the origin that asked; nothing is sent to another.
+/// 4. What worked is given to the session's storage, which keeps it as the credential itself says: at
+///    the next redirect of that origin, or at its last answer.
 struct Authentication {
     /// Because: as many as redirects; a delegate that gives the same wrong password for ever ends.
     private static let maximumRounds = 20
@@ -50,6 +53,17 @@ struct Authentication {
             realm = space.realm
             method = space.authenticationMethod
         }
+
+        /// Whatever the scheme: a server may offer another one after a refusal.
+        func isSameRealm(as other: SpaceKey) -> Bool {
+            host == other.host && port == other.port && scheme == other.scheme
+                && realm == other.realm
+        }
+
+        func isOf(_ origin: Origin) -> Bool {
+            host == origin.hostText.lowercased() && port == Int(origin.port.number)
+                && scheme == origin.scheme.rawValue
+        }
     }
 
     private let storage: URLCredentialStorage?
@@ -58,6 +72,8 @@ struct Authentication {
     private var rounds = 0
     /// What the exchange that runs was begun with.
     private var used: Used?
+    /// It was given to the storage.
+    private var isKept = false
     /// User and password of the URL, and whether they were sent as Basic credentials.
     private let ofURL: (origin: Origin, user: String, password: Secret)?
     private var isURLTried = false
@@ -84,10 +100,14 @@ struct Authentication {
             rounds < Authentication.maximumRounds
         else { return [] }
         rounds += 1
-        if let used { refused.insert(Refused(used.credential, used.space)) }
         let isFromURL = used == nil && request.url.userinfo != nil
-        return AuthenticationChallenge.all(in: head.fields).map { challenge in
-            let space = Authentication.space(challenge, request.url.origin)
+        let asked = AuthenticationChallenge.all(in: head.fields).map {
+            ($0, Authentication.space($0, request.url.origin))
+        }
+        if let used, asked.contains(where: { SpaceKey($1).isSameRealm(as: SpaceKey(used.space)) }) {
+            refused.insert(Refused(used.credential, used.space))
+        }
+        return asked.map { challenge, space in
             let key = SpaceKey(space)
             if used.map({ SpaceKey($0.space) }) == key || (isFromURL && challenge.scheme == .basic)
             {
@@ -103,6 +123,7 @@ struct Authentication {
     /// The exchange that follows is begun with this.
     mutating func uses(_ credential: URLCredential, for space: URLProtectionSpace) {
         used = Used(space: space, credential: credential)
+        isKept = false
         if let ofURL, credential.user == ofURL.user,
             credential.password == ofURL.password.revealed
         {
@@ -110,11 +131,11 @@ struct Authentication {
         }
     }
 
-    /// An answer is handed over: unless it is a 401, what was used has worked.
-    func settle(_ head: ResponseHead, task: URLSessionTask) {
-        guard head.status != 401, let used,
-            used.space.host == head.url.origin.hostText
+    /// An answer is handed over, or redirects: unless it is a 401, what was used has worked.
+    mutating func settle(_ head: ResponseHead, task: URLSessionTask) {
+        guard head.status != 401, let used, !isKept, SpaceKey(used.space).isOf(head.url.origin)
         else { return }
+        isKept = true
         guard let storage else { return }
         let known = Authentication.entry(storage, used.space)?.space
         storage.set(used.credential, for: known ?? used.space, task: task)
@@ -208,19 +229,27 @@ struct ChallengeAsking: @unchecked Sendable {
     private func hear(
         _ questions: Box<ArraySlice<Authentication.Question>>
     ) -> @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void {
-        let once = Once()
+        typealias Said = Box<(URLSession.AuthChallengeDisposition, URLCredential?)>
+        let question = OpenQuestion<Said>(
+            { hear($0.value.0, $0.value.1, questions.value) }, whenLetGo: { answer(.cancel) })
         return { disposition, credential in
-            guard once.isFirst() else { return }
-            switch disposition {
-            case .useCredential:
-                guard let credential, let question = questions.value.first else {
-                    return answer(.deliver)
-                }
-                answer(.use(credential, question))
-            case .performDefaultHandling: takeProposed(questions.value)
-            case .cancelAuthenticationChallenge: answer(.cancel)
-            case .rejectProtectionSpace: ask(questions.value.dropFirst())
+            question.answer { Box((disposition, credential)) }
+        }
+    }
+
+    private func hear(
+        _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
+        _ questions: ArraySlice<Authentication.Question>
+    ) {
+        switch disposition {
+        case .useCredential:
+            guard let credential, let question = questions.first else {
+                return answer(.deliver)
             }
+            answer(.use(credential, question))
+        case .performDefaultHandling: takeProposed(questions)
+        case .cancelAuthenticationChallenge: answer(.cancel)
+        case .rejectProtectionSpace: ask(questions.dropFirst())
         }
     }
 

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import HTTPDNSPlatform
 
 #if canImport(FoundationNetworking)
     internal import FoundationNetworking
@@ -54,14 +53,13 @@ struct Delegates: @unchecked Sendable {
     var supply: InputStreamSource.Supply? {
         guard ofTask != nil else { return nil }
         return { give in
+            let question = OpenQuestion(give) { give(nil) }
             onQueue {
-                guard let delegate = ofTask else { return give(nil) }
-                let once = Once()
+                guard let delegate = ofTask else { return question.answer { nil } }
                 delegate.urlSession(
                     session, task: task,
                     needNewBodyStream: { stream in
-                        let given = stream.map { SharedStream(stream: $0) }
-                        if once.isFirst() { give(given) }
+                        question.answer { stream.map { SharedStream(stream: $0) } }
                     })
             }
         }
@@ -90,18 +88,6 @@ struct Delegates: @unchecked Sendable {
                     totalBytesWritten: news.written,
                     totalBytesExpectedToWrite: news.counts.expectedToReceive)
             }
-        }
-    }
-}
-
-/// True once: an answer of the application counts the first time only.
-final class Once: Sendable {
-    private let isOver = Locked(false)
-
-    func isFirst() -> Bool {
-        isOver.withLock { isOver in
-            defer { isOver = true }
-            return !isOver
         }
     }
 }

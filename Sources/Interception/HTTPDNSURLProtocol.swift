@@ -16,6 +16,8 @@ open class HTTPDNSURLProtocol: URLProtocol {
     private var loading: Loading?
     /// An end was told, or is about to be: a late resume begins nothing.
     private var isOver = false
+    /// It was told by us.
+    private var isTold = false
 
     // MARK: Called by Foundation on the task's work queue, with locks held: must not block.
 
@@ -42,6 +44,8 @@ open class HTTPDNSURLProtocol: URLProtocol {
             if task?.state != .suspended { loading.goOn() }
             return
         }
+        // Before anything that can end the task.
+        if let task { TaskInternals.resumeOffQueue(task) }
         guard let installation = InstallationTable.shared.installation(of: type(of: self)) else {
             fail(URLError.make(.unknown, request.url, "this session's HTTPDNS was uninstalled"))
             return
@@ -62,16 +66,28 @@ open class HTTPDNSURLProtocol: URLProtocol {
     /// 6.3.1: while the task's protocol is being made), so that what counts is the state of the task,
     /// which is set before each call: held by the last of them a task would never end.
     override open func stopLoading() {
-        guard let loading else { return }
         switch task?.state {
         case .canceling, .completed, nil:
-            loading.stop()
+            loading?.stop()
+            // Of a task that has not begun, too: it must not begin.
             end()
-        case .suspended: loading.hold()
+        case .suspended: loading?.hold()
         // It runs again by now.
         default: break
         }
     }
+
+    #if canImport(FoundationNetworking)
+        /// Who is told of the task; nobody any more once its end was told here.
+        ///
+        /// A cancel under way at that moment has Foundation tell an end of its own behind it, about a
+        /// task that it may have forgotten by then: the process would trap (measured, 6.3.1: where
+        /// the task's protocol was still being made when it was cancelled).
+        override open var client: (any URLProtocolClient)? {
+            get { isTold ? nil : super.client }
+            set { super.client = newValue }
+        }
+    #endif
 
     // MARK: Called by `Loading` on the work queue.
 
@@ -84,14 +100,19 @@ open class HTTPDNSURLProtocol: URLProtocol {
     }
 
     func finish() {
-        end()
-        client?.urlProtocolDidFinishLoading(self)
+        tellEnd { $0?.urlProtocolDidFinishLoading(self) }
     }
 
     func fail(_ error: any Error) {
+        if let task, !isTold { _ = TaskInternals.set(failure: error, of: task) }
+        tellEnd { $0?.urlProtocol(self, didFailWithError: error) }
+    }
+
+    private func tellEnd(_ tell: ((any URLProtocolClient)?) -> Void) {
+        let client = client
         end()
-        if let task { _ = TaskInternals.set(failure: error, of: task) }
-        client?.urlProtocol(self, didFailWithError: error)
+        isTold = true
+        tell(client)
     }
 
     private func end() {

@@ -24,7 +24,7 @@ final class Loading: TurnListener, @unchecked Sendable {
     // `state`.
 
     enum Event: Sendable {
-        case redirect(RedirectOffer, @Sendable (RedirectAnswer) -> Void)
+        case redirect(RedirectOffer, OpenQuestion<RedirectAnswer>)
         case head(ResponseHead)
         case body(Data)
         /// Counts have changed.
@@ -117,8 +117,6 @@ final class Loading: TurnListener, @unchecked Sendable {
             reading.request.limits.total.map { now.adding(milliseconds: $0.wholeMilliseconds) }
             ?? .distantFuture
         state = Locked(State(plan: Plan(request: reading.request, body: reading.body)))
-        if case .delegate = style { return }
-        TaskInternals.resumeOffQueue(task)
     }
 
     func start() {
@@ -136,9 +134,11 @@ final class Loading: TurnListener, @unchecked Sendable {
     /// The task is cancelled, or over.
     func stop() {
         isDone = true
+        // Let go outside of the lock: there may be questions among them.
+        var dropped: [Event] = []
         let (exchange, attempt) = state.withLock { state in
             state.isStopped = true
-            state.events = []
+            swap(&dropped, &state.events)
             state.next = nil
             defer {
                 state.exchange = nil
@@ -238,12 +238,13 @@ final class Loading: TurnListener, @unchecked Sendable {
     ///
     /// - Parameter drains: read the rest of its body away, which keeps the connection.
     func begin(_ plan: Plan, insteadDraining drains: Bool) {
+        var dropped: [Event] = []
         let (old, attempt, isNow) = state.withLock { state in
             guard !state.isStopped else {
                 return (nil as (any RunningExchange)?, nil as Attempt?, false)
             }
             state.isAsking = false
-            state.events = []
+            swap(&dropped, &state.events)
             state.pending = 0
             state.isFileFull = false
             state.progress.beginAgain()
@@ -345,6 +346,11 @@ final class Loading: TurnListener, @unchecked Sendable {
     }
 
     // MARK: From any thread
+
+    /// A question of that exchange was let go, so that it would wait for ever.
+    func wasLetGo(_ number: Int) {
+        if counts(number) { delegates.cancelTask() }
+    }
 
     /// Changes what holds events or the sender back, and lets them go where nothing does any more.
     func change(_ change: (inout State) -> Void) {

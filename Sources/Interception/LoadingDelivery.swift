@@ -14,11 +14,16 @@ extension Loading {
         guard !isDone else { return }
         guard let owner else { return stop() }
         switch event {
-        case .redirect(let offer, let answer): ask(offer, answer)
+        case .redirect(let offer, let question): ask(offer, question)
         case .head(let head): received(head)
         case .body(let octets):
             let count = octets.count
-            state.withLock { $0.room = count }
+            let counts = state.withLock { state in
+                state.room = count
+                return state.progress.counts
+            }
+            // Whoever is handed them finds them counted.
+            TaskInternals.set(counts, of: task)
             owner.receive(octets)
             delegates.afterTold { self.change { $0.pending -= count } }
         case .progress: delegates.tell(state.withLock { $0.progress.takeNews() })
@@ -92,18 +97,22 @@ extension Loading {
             authentication.uses(credential, for: question.space)
             plan.request.credentials = credentials
             plan.request.head.url = plan.request.head.url.withoutUserinfo
-            again(plan, after: head)
+            again(plan, after: head) { self.handOver(head) }
         }
     }
 
     /// Sends the request again with its whole body, where there is one.
-    private func again(_ plan: Plan, after head: ResponseHead) {
+    ///
+    /// - Parameter orElse: runs on the work queue where nobody gives its stream again.
+    private func again(
+        _ plan: Plan, after head: ResponseHead, orElse: @escaping @Sendable () -> Void
+    ) {
         guard plan.body.isStream, let supply = delegates.supply else {
             return begin(plan, insteadDraining: Loading.drains(head))
         }
         supply { stream in
             self.onWorkQueue {
-                guard let stream else { return self.handOver(head) }
+                guard let stream else { return orElse() }
                 var plan = plan
                 plan.stream = stream
                 self.begin(plan, insteadDraining: Loading.drains(head))
@@ -122,13 +131,14 @@ extension Loading {
     private func handOver(_ head: ResponseHead) {
         let known = first.url == head.url ? first.shown : nil
         guard let owner, let response = ResponseWriting.response(head, at: known) else {
-            stop()
-            owner?.fail(
+            return fail(
                 URLError.make(.cannotParseResponse, nil, "Foundation refuses this response"))
-            return
         }
         authentication.settle(head, task: task)
-        state.withLock { $0.progress.expect(toReceive: ResponseWriting.bodyOctets(head)) }
+        let counts = state.withLock { state in
+            state.progress.expect(toReceive: ResponseWriting.bodyOctets(head))
+            return state.progress.counts
+        }
         guard case .delegate = style, let delegate = delegates.ofData,
             let dataTask = task as? URLSessionDataTask,
             TaskInternals.set(response, of: task)
@@ -136,16 +146,25 @@ extension Loading {
             owner.receive(response)
             return change { $0.isAsking = false }
         }
+        // Whoever is told of a response may ask its task how much is to come.
+        TaskInternals.set(counts, of: task)
         state.withLock { $0.isAsking = true }
         let asked = Box((delegate, dataTask, response))
+        let question = OpenQuestion<URLSession.ResponseDisposition>(
+            { self.answered($0) }, whenLetGo: { self.answered(.cancel) })
         delegates.onQueue { [session] in
-            let once = Once()
             asked.value.0.urlSession(
                 session, dataTask: asked.value.1, didReceive: asked.value.2
             ) { disposition in
-                if once.isFirst() { self.answered(disposition) }
+                question.answer { disposition }
             }
         }
+    }
+
+    /// Ends the task; on the work queue.
+    private func fail(_ error: URLError) {
+        stop()
+        owner?.fail(error)
     }
 
     /// From any thread.
@@ -163,9 +182,8 @@ extension Loading {
 
     // MARK: Redirects
 
-    private func ask(
-        _ offer: RedirectOffer, _ answer: @escaping @Sendable (RedirectAnswer) -> Void
-    ) {
+    private func ask(_ offer: RedirectOffer, _ question: OpenQuestion<RedirectAnswer>) {
+        authentication.settle(offer.response, task: task)
         // Where a rule mapped the request, the URL that was asked.
         let before = state.withLock { state in
             var head = state.plan.request.head
@@ -174,25 +192,35 @@ extension Loading {
         }
         RedirectAsking(delegates: delegates).ask(offer) { chosen in
             switch chosen {
-            case .deliver: answer(.deliver)
+            case .deliver: question.answer { .deliver }
             case .follow:
                 self.state.withLock { $0.follow(offer) }
-                answer(.follow)
+                question.answer { .follow }
+            case .cancel: self.delegates.cancelTask()
             case .change(let request, let shown):
                 let changed = ChangedRedirect(
                     offer: offer, before: before, shown: shown,
                     toASCII: self.installation.client.parts.toASCII)
-                self.onWorkQueue { self.change(changed, to: request) }
+                self.onWorkQueue { self.change(changed, to: request, question) }
             }
         }
     }
 
-    private func change(_ changed: ChangedRedirect, to chosen: URLRequest) {
+    /// Another exchange follows, as after a challenge: the redirect's answer is taken, and shown to
+    /// nobody.
+    private func change(
+        _ changed: ChangedRedirect, to chosen: URLRequest,
+        _ question: OpenQuestion<RedirectAnswer>
+    ) {
         let offer = changed.offer
-        var plan = state.withLock { state in
+        let (begun, exchange) = state.withLock { state in
             state.follow(offer)
-            return state.plan
+            state.isAsking = true
+            return (state.plan, state.exchange)
         }
+        var plan = begun
+        let report = exchange?.report ?? ExchangeReport()
+        question.answer { .deliver }
         do throws(ChangedRedirect.Fault) {
             plan.request.head = try changed.head(
                 chosen, allowsDowngrade: plan.request.redirects.allowsDowngrade)
@@ -200,27 +228,30 @@ extension Loading {
             do throws(LoadingFault) {
                 if let body = try changed.body(chosen, plan.request.head) {
                     plan.body = body
-                    begin(plan, insteadDraining: false)
+                    begin(plan, insteadDraining: Loading.drains(offer.response))
                 } else {
-                    again(plan, after: offer.response)
+                    let url = plan.request.head.url
+                    again(plan, after: offer.response) {
+                        self.refuse(.spent(url), chosen, offer, report)
+                    }
                 }
             } catch { throw .unreadable(error) }
         } catch {
-            refuse(error, chosen, offer)
+            refuse(error, chosen, offer, report)
         }
     }
 
     private func refuse(
-        _ fault: ChangedRedirect.Fault, _ chosen: URLRequest, _ offer: RedirectOffer
+        _ fault: ChangedRedirect.Fault, _ chosen: URLRequest, _ offer: RedirectOffer,
+        _ report: ExchangeReport
     ) {
+        let cause: ExchangeFailure.Cause
         switch fault {
-        case .unreadable(let fault): end(with: fault.urlError(chosen.url))
-        case .refused(let fault):
-            guard let report = state.withLock({ $0.exchange })?.report else { return }
-            let failure = ExchangeFailure(
-                .redirectRefused(fault), url: offer.response.url, report: report)
-            end(with: failure.urlError)
+        case .unreadable(let fault): return fail(fault.urlError(chosen.url))
+        case .refused(let fault): cause = .redirectRefused(fault)
+        case .spent(let url): cause = .bodyNotReplayable(to: url)
         }
+        fail(ExchangeFailure(cause, url: offer.response.url, report: report).urlError)
     }
 }
 

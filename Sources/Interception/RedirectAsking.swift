@@ -16,6 +16,8 @@ struct RedirectAsking: Sendable {
         case deliver
         /// Send this instead of what was shown, which had fields of these names.
         case change(URLRequest, shown: [String])
+        /// The application let the question go.
+        case cancel
     }
 
     let delegates: Delegates
@@ -32,18 +34,19 @@ struct RedirectAsking: Sendable {
             return answer(.follow)
         }
         let asked = Box((response, request))
-        let once = Once()
+        let question = OpenQuestion(answer) { answer(.cancel) }
         delegates.onQueue {
             delegate.urlSession(
                 delegates.session, task: delegates.task,
                 willPerformHTTPRedirection: asked.value.0, newRequest: asked.value.1
             ) { chosen in
-                guard once.isFirst() else { return }
-                guard let chosen else { return answer(.deliver) }
-                _ = TaskInternals.set(current: chosen, of: delegates.task)
-                let isOffered = RedirectAsking.same(chosen, asked.value.1)
-                let shown = asked.value.1.allHTTPHeaderFields ?? [:]
-                answer(isOffered ? .follow : .change(chosen, shown: Array(shown.keys)))
+                question.answer {
+                    guard let chosen else { return .deliver }
+                    _ = TaskInternals.set(current: chosen, of: delegates.task)
+                    if RedirectAsking.same(chosen, asked.value.1) { return .follow }
+                    let shown = asked.value.1.allHTTPHeaderFields ?? [:]
+                    return .change(chosen, shown: Array(shown.keys))
+                }
             }
         }
     }
@@ -92,6 +95,8 @@ struct ChangedRedirect {
     enum Fault: Error {
         case unreadable(LoadingFault)
         case refused(RedirectFault)
+        /// Nobody gives the stream again that was read for the redirect.
+        case spent(HTTPURL)
     }
 
     func head(

@@ -13,6 +13,8 @@
 //                                     when all 30 of it are whole
 //     TestChild large PORT ROOT DIR   reads a large body twice through a session that keeps it; says
 //                                     how much memory that took
+//     TestChild storm COUNT       makes so many async calls of a URLSession that fail as they begin, and
+//                                 cancels each meanwhile; says how many failed
 //     TestChild own ADDRESS…      says of each IPv4 address whether it is one of this machine: 1 or 0
 import CHTTPDNSSystem
 import Glibc
@@ -100,6 +102,8 @@ case "responses" where words.count == 3:
     try await keepResponses(words[1], from: Int(words[2]) ?? 0)
 case "large" where words.count == 4:
     try await LargeBody(port: words[1], rootFile: words[2], directory: words[3]).run()
+case "storm" where words.count == 2:
+    say("\(try await Storm().run(Int(words[1]) ?? 0))")
 case "own": tellOwn(Array(words.dropFirst()))
 default: say("usage: see the source", on: 2)
 }

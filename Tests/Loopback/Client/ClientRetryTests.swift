@@ -51,11 +51,15 @@ import Testing
 
     // MARK: HTTP/1.1
 
-    @Test func `a GET whose kept connection was given up goes out again on another`() async throws {
+    @Test(arguments: ["GET", "PROPFIND", "REPORT", "MKCOL", "QUERY"])
+    func `what may be done twice goes out again where its kept connection was given up`(
+        method: String
+    ) async throws {
         let server = try givingUpAfterOne()
         let client = try lab.client()
         #expect(try await client.get(try url(server)).text == "ok")
-        let answer = try await client.get(try url(server))
+        let answer = try await client.fetch(
+            HTTPRequest(try #require(HTTPMethod(method)), try url(server)))
         #expect(answer.text == "ok")
         #expect(answer.report.hops[0].attempts.map(\.label) == ["stale_connection"])
         #expect(server.heads.count == 3)

@@ -158,7 +158,8 @@ import Testing
     @Test func `a rule that can do what it says is not refused`() async throws {
         try directory.write("a.txt", "abc")
         let path = try rules(
-            #"[{"record":{"file":"new.sqlite","maximumBodyOctets":9}},{"removeHeaders":"Referer"},{"stub":[{"file":"a.txt","#
+            #"[{"record":{"file":"new.sqlite","maximumBodyOctets":9}},"#
+                + #"{"removeHeaders":"Referer"},{"stub":[{"file":"a.txt","#
                 + #""headers":{"Content-Length":"3"}},{"headers":{"Content-Length":"9"}}]}]"#)
         let result = try await CaptureTool.run("rules", "check", path)
         #expect(result.status == 0, "\(result.errorText)")
