@@ -91,6 +91,10 @@ struct HeadReader {
         self.fields = HTTPFields()
         self.hasFoldedFraming = false
         guard status >= 200 else {
+            // Source: RFC 9110 §15.2.2: of another protocol, which was not asked for, no response comes.
+            guard status != 101 else {
+                throw .malformedResponse("the server changes to another protocol unasked (101)")
+            }
             part = .status
             return .more
         }

@@ -120,6 +120,13 @@ import Testing
         }
     }
 
+    @Test func `a change of protocol that nobody asked for ends the exchange`() {
+        #expect(
+            Self.refusal(["HTTP/1.1 101 Switching Protocols", "Upgrade: h2c"])?.contains("101")
+                == true)
+        #expect(Self.refusal(["HTTP/1.1 103 Early Hints"]) == nil)
+    }
+
     @Test func `an interim head's framing is not the response's`() throws {
         let interim = [
             "HTTP/1.1 103 Early Hints", "Transfer-Encoding: gzip", "Content-Length:", " 5",
