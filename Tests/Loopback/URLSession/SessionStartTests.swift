@@ -12,6 +12,8 @@ import Testing
             // All sessions of a process share the queue that would stand still.
             child.awaitOutput(atMostMilliseconds: 90_000)
             kill(child.identifier, SIGKILL)
+            // One that nobody waits for would hide the ends of others: of exit tests, say.
+            defer { child.awaitEnd() }
             return child.readLine()
         }
         #expect(said == "4000")
