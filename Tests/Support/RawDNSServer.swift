@@ -93,11 +93,12 @@ package final class RawDNSServer: Sendable {
     }
 }
 
-/// A closed loopback port: nothing listens there on UDP or TCP.
+/// A closed loopback port: nothing listens there on UDP or TCP, and nobody else comes to have it while
+/// the process lives.
 package func closedEndpoint(on address: String = "127.0.0.1") throws -> Endpoint {
     let address = try IPAddress(address)
     let sockets = try RawSockets(address, isListeningOnTCP: true)
-    defer { sockets.close() }
+    try sockets.refuseAll()
     guard let port = Port(sockets.port) else {
         throw RawDNSServer.StartFailure(step: "port", error: 0)
     }
@@ -135,6 +136,23 @@ struct RawSockets: Sendable {
     func close() {
         CHTTPDNSSystem.close(udp)
         if let tcp { CHTTPDNSSystem.close(tcp) }
+    }
+
+    /// Keeps the port, and refuses what comes to it, as if nobody had it.
+    func refuseAll() throws {
+        // Bound, and listening no more.
+        if let tcp { shutdown(tcp, Int32(SHUT_RD)) }
+        // To itself: of all other peers nothing reaches it.
+        var storage = sockaddr_storage()
+        let length = RawSockets.fill(&storage, address, port)
+        let isConnected = withUnsafePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(udp, $0, length) == 0
+            }
+        }
+        guard isConnected else {
+            throw RawDNSServer.StartFailure(step: "connect", error: httpdns_errno())
+        }
     }
 
     static func open(_ type: __socket_type, _ address: IPAddress, port: UInt16) throws -> Int32 {
