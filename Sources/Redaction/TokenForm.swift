@@ -91,6 +91,10 @@ struct TokenForm: Sendable, Hashable {
     /// The one whose mark a word ends with.
     static func beginning(at word: [UInt8]) -> TokenForm? {
         guard let last = word.last, isEnd(last) else { return nil }
+        // Words have such ends often, and such ends of four octets nearly never.
+        var recent: UInt32 = 0
+        for octet in word.suffix(4) { recent = recent << 8 | UInt32(octet) }
+        guard mayBegin(recent) || recent & 0xFF_FFFF == 0x65_794A else { return nil }
         return marked.first { $0.mark.last == last && word.suffix($0.mark.count) == $0.mark[...] }
     }
 
