@@ -42,8 +42,8 @@ struct RouteFeedback: Sendable {
         }
     }
 
-    /// Those that came to nothing before this one connected: within a family libcurl goes in order, and
-    /// waits for a silent one for half of the time to connect. Not told, each connection would do so.
+    /// Those that came to nothing before this one connected: within a family libcurl goes in order,
+    /// and a silent one costs seconds. Not told, each connection would pay for it.
     /// Source: curl 7.88, connect.c, `baller_start_next`.
     private func passedOver(before address: IPAddress) -> [IPAddress] {
         guard let place = addresses.firstIndex(of: address) else { return [] }
