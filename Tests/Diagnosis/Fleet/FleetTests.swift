@@ -9,7 +9,9 @@ import Testing
         "/" + TestChild.path.split(separator: "/").dropLast().joined(separator: "/") + "/httpdns"
     }
 
-    @Test func `a tier that loses an unbound and then a dnsdist loses no lookup`() async throws {
+    @Test func `a tier that loses a dnsdist loses no lookup, nor one that a front can answer`()
+        async throws
+    {
         var run = FleetRun(tool: FleetTests.tool)
         run.rate = 100
         run.hosts = 4
@@ -18,8 +20,14 @@ import Testing
         // way (2.8 s seen: a front gives up after 2): else it may meet the next fault as well.
         run.seconds = 4
         let report = try await run.run()
-        // Lateness is the machine's; what must hold on a busy one too is that nothing is lost.
-        #expect(report.lost == 0, "\(report.text)")
+        // Lateness is the machine's; what must hold on a busy one too is that nothing is lost. An
+        // unbound stands behind both fronts: what both gave to it in the second before their checks
+        // see that it is dead, both say they cannot answer (502).
+        let excused = report.phases.first { $0.title == "one unbound killed" }?.lost ?? 0
+        #expect(report.lost == excused && excused <= 4, "\(report.text)")
+        #expect(
+            report.faults.allSatisfy { $0.ranges(of: "HTTP status 502").count == 2 },
+            "\(report.text)")
         #expect(report.commands.map(\.isRight) == [true, true, true], "\(report.text)")
         #expect(report.phases.allSatisfy { $0.lookups > 0 }, "\(report.text)")
         // Each name is asked for by two hosts of each front.
