@@ -48,7 +48,7 @@ package enum RequestFraming {
     }
 
     /// True for a field that is neither sent nor has any effect: it says how a connection is to be used,
-    /// and connections are the transport's.
+    /// and connections are the transport's, or it is meant for a proxy.
     package static func isIgnored(_ field: HTTPFields.Field) -> Bool {
         guard isTransports(field) else { return false }
         switch field.name.lowercased() {
@@ -60,9 +60,10 @@ package enum RequestFraming {
     }
 
     /// True for a field that frames the message or steers the connection: it does not go out as it was
-    /// given, the transport writes its own.
+    /// given, the transport writes its own. ``proxyCredentials`` is one: a request's fields go to its
+    /// origin, and what opens a proxy is not for the origin to know.
     ///
-    /// Source: RFC 9110 §7.6.1, RFC 9112 §11.2, RFC 9113 §8.2.2.
+    /// Source: RFC 9110 §7.6.1, §11.7.2, RFC 9112 §11.2, RFC 9113 §8.2.2.
     package static func isTransports(_ field: HTTPFields.Field) -> Bool {
         // None of them is longer; most others are told apart by that.
         guard field.name.utf8.count <= longestOfTransport else { return false }
@@ -72,8 +73,11 @@ package enum RequestFraming {
 
     private static let ofTransport: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade",
-        "proxy-connection", "expect", "http2-settings",
+        "proxy-connection", "expect", "http2-settings", "proxy-authorization",
     ]
+
+    /// The field that shows a proxy who asks; `Proxy.Credentials` are how it is given.
+    package static let proxyCredentials = "Proxy-Authorization"
 
     private static let longestOfTransport = ofTransport.map(\.utf8.count).max() ?? 0
 

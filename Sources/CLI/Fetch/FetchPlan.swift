@@ -114,8 +114,13 @@ package struct FetchPlan: Sendable {
 
     /// Fields of which nothing comes.
     private static func ignored(_ fields: HTTPFields) -> [String] {
-        fields.fields.filter(RequestFraming.isIgnored).map {
-            "--header \($0.name): not sent, for how connections are used is decided here"
+        fields.fields.filter(RequestFraming.isIgnored).map { field in
+            let isForProxy = HTTPFields.same(field.name, RequestFraming.proxyCredentials)
+            let reason =
+                isForProxy
+                ? "the origin is not to know it; write --proxy http://USER:PASSWORD@HOST:PORT"
+                : "for how connections are used is decided here"
+            return "--header \(field.name): not sent, \(reason)"
         }
     }
 

@@ -104,14 +104,21 @@ import Testing
 
     @Test func `A field that is not sent is told`() async throws {
         let result = try await origin.fetch(
-            "/", ["-H", "Connection: close", "-H", "TE: gzip", "-H", "X-Kept: 1", "--json"])
+            "/",
+            [
+                "-H", "Connection: close", "-H", "TE: gzip", "-H", "X-Kept: 1", "-H",
+                "proxy-authorization: Basic bTpo", "--json",
+            ])
         #expect(result.status == 0)
         let notes = try #require(try result.object["notes"]?.array?.compactMap(\.string))
-        #expect(notes.map { $0.prefix(11) } == ["--header Co", "--header TE"])
+        #expect(notes.map { $0.prefix(11) } == ["--header Co", "--header TE", "--header pr"])
+        #expect(notes.last?.contains("--proxy") == true)
+        #expect(!result.errorText.contains("bTpo"))
         #expect(notes.allSatisfy { result.errorText.contains($0) })
         let sent = try #require(origin.server.record.requests.first)
         #expect(sent.value(of: "X-Kept") == "1")
         #expect(sent.value(of: "Connection") == nil)
+        #expect(sent.value(of: "Proxy-Authorization") == nil)
     }
 
     @Test func `A body from standard input arrives octet for octet`() async throws {

@@ -24,8 +24,9 @@ import Testing
         ("Connection", "close", true), ("connection", "Keep-Alive", false),
         ("Keep-Alive", "timeout=5", true), ("Upgrade", "h2c", true), ("TE", "gzip", true),
         ("TE", "trailers", false), ("Proxy-Connection", "close", true),
-        ("HTTP2-Settings", "x", true), ("Expect", "100-continue", false), ("Host", "a", false),
-        ("Content-Length", "0", false), ("Transfer-Encoding", "chunked", false),
+        ("HTTP2-Settings", "x", true), ("proxy-Authorization", "Basic bTpo", true),
+        ("Expect", "100-continue", false), ("Host", "a", false), ("Content-Length", "0", false),
+        ("Transfer-Encoding", "chunked", false),
         ("Trailer", "X-Sum", false), ("Accept", "x", false),
     ])
     func `fields of which nothing comes are known`(

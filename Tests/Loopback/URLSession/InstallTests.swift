@@ -165,7 +165,9 @@ import Testing
         let origin = try lab.origin()
         defer { origin.stop() }
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpAdditionalHeaders = ["X-App": "7"]
+        configuration.httpAdditionalHeaders = [
+            "X-App": "7", "Proxy-Authorization": "Basic bTpo",
+        ]
         let classes = configuration.protocolClasses?.count
         let recorder = DelegateRecorder()
         let session = try lab.lab.httpdns().session(
@@ -174,6 +176,7 @@ import Testing
         session.dataTask(with: try origin.page()).resume()
         #expect(await recorder.ended().data == Data("hello /".utf8))
         #expect(origin.record.requests.first?.value(of: "X-App") == "7")
+        #expect(origin.record.requests.first?.value(of: "Proxy-Authorization") == nil)
     }
 
     @Test func `the internals of Foundation are where they are expected`() {
