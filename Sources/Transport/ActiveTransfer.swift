@@ -55,6 +55,8 @@ final class ActiveTransfer {
     /// The gate was closed, since the connection is not fit for a request.
     var isUnfit = false
     var freshStarts = 0
+    /// Challenges that libcurl has answered.
+    var challengesMet = 0
     /// The peer wants no HTTP/2. Source: RFC 9113 §7, HTTP_1_1_REQUIRED.
     var mustBeHTTP11 = false
     /// libcurl makes another connection for a request that was let out already.

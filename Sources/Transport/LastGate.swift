@@ -47,6 +47,7 @@ extension ActiveTransfer {
             heldHead = nil
             leave()
             head = HeadReader(request)
+            guard answersAgain() else { return false }
         }
         guard !control.isCancelled else { return false }
         guard let remote = planned(ends.remote, port: ends.raw.remote_port) else {
@@ -83,6 +84,21 @@ extension ActiveTransfer {
         observer.verified(peer, connection: facts)
         return !control.isCancelled
     }
+
+    /// False when the server has called too many nonces stale that it made a moment ago: libcurl would
+    /// take the next one each time, for ever.
+    private func answersAgain() -> Bool {
+        challengesMet += 1
+        guard challengesMet > ActiveTransfer.mostChallengesMet else { return true }
+        record(
+            .malformedResponse(
+                "each nonce of the server's Digest is stale when it is used "
+                    + "(\(ActiveTransfer.mostChallengesMet) in turn)"))
+        return false
+    }
+
+    /// Because: the first challenge, a nonce that grew old on the way (RFC 7616 §3.3), and one more.
+    private static let mostChallengesMet = 3
 
     private func proof(
         over ssl: UnsafeMutableRawPointer?, _ facts: inout ConnectionFacts

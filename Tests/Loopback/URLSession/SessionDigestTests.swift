@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import HTTPDNSPinLab
+import HTTPDNSPlatform
 import HTTPDNSURLSession
 import TestSupport
 import Testing
@@ -76,6 +77,32 @@ import Testing
         #expect(delegate.asked.map(\.realm) == [kind.realm])
         #expect(delegate.asked.map(\.method) == [NSURLAuthenticationMethodHTTPDigest])
         #expect(digest.staleAnswers == (kind.goesStale ? 1 : 0))
+    }
+
+    @Test func `a server whose nonces are all stale is not asked for ever`() async throws {
+        let asked = Locked(0)
+        let origin = try lab.origin { _ in
+            let number = asked.withLock { count in
+                count += 1
+                return count
+            }
+            var answer = LabResponse.text("who?", status: 401)
+            answer.fields.append(
+                LabField(
+                    "WWW-Authenticate",
+                    #"Digest realm="lab", nonce="\#(number)", qop="auth", stale=true"#))
+            return answer
+        }
+        defer { origin.stop() }
+        let delegate = ChallengeDelegate(onChallenge: { _, _ in
+            (.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+        })
+        let session = try lab.session(delegate: delegate)
+        let answer = await session.load(try origin.page("/"))
+        #expect(answer.error?.code == .badServerResponse)
+        #expect(answer.cause?.description.contains("is stale when it is used") == true)
+        // Without credentials, without a nonce, and with three of them.
+        #expect(asked.withLock { $0 } == 5)
     }
 
     @Test(arguments: [
