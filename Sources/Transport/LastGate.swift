@@ -47,7 +47,7 @@ extension ActiveTransfer {
             heldHead = nil
             leave()
             head = HeadReader(request)
-            guard answersAgain() else { return false }
+            guard mayMeetChallenge() else { return false }
         }
         guard !control.isCancelled else { return false }
         guard let remote = planned(ends.remote, port: ends.raw.remote_port) else {
@@ -87,7 +87,7 @@ extension ActiveTransfer {
 
     /// False when the server has called too many nonces stale that it made a moment ago: libcurl would
     /// take the next one each time, for ever.
-    private func answersAgain() -> Bool {
+    private func mayMeetChallenge() -> Bool {
         challengesMet += 1
         guard challengesMet > ActiveTransfer.mostChallengesMet else { return true }
         record(

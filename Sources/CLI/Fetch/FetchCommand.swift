@@ -75,8 +75,8 @@ extension Command {
             step and fallback of --json say which resolver of the chain answered, and why not the first.
 
             -H may say Expect: 100-continue and Transfer-Encoding: chunked; Host and Content-Length have
-            to be true; Connection and the like are not sent, and said not to be, nor is
-            Proxy-Authorization: --proxy takes USER:PASSWORD@.
+            to be true; Connection and the like are not sent, and said not to be. Nor is
+            Proxy-Authorization, which would reach the origin: --proxy-secret-env is for the proxy alone.
 
             A staple that came and the lists of --crl are checked; what was not is said. A certificate
             that says its servers always staple is refused without a good staple, unless --revocation

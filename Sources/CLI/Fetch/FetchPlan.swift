@@ -118,7 +118,7 @@ package struct FetchPlan: Sendable {
             let isForProxy = HTTPFields.same(field.name, RequestFraming.proxyCredentials)
             let reason =
                 isForProxy
-                ? "the origin is not to know it; write --proxy http://USER:PASSWORD@HOST:PORT"
+                ? "for it would reach the origin; --proxy-secret-env shows it to the proxy alone"
                 : "for how connections are used is decided here"
             return "--header \(field.name): not sent, \(reason)"
         }

@@ -112,7 +112,7 @@ import Testing
         #expect(result.status == 0)
         let notes = try #require(try result.object["notes"]?.array?.compactMap(\.string))
         #expect(notes.map { $0.prefix(11) } == ["--header Co", "--header TE", "--header pr"])
-        #expect(notes.last?.contains("--proxy") == true)
+        #expect(notes.last?.contains("--proxy-secret-env shows it") == true)
         #expect(!result.errorText.contains("bTpo"))
         #expect(notes.allSatisfy { result.errorText.contains($0) })
         let sent = try #require(origin.server.record.requests.first)
