@@ -10,10 +10,13 @@ final class ScriptedServer: Sendable {
     private let listener: Int32
     private let record = Locked(Record())
 
+    /// Descriptors stand in it until just before they are closed: a closed one's number is another's at
+    /// once, and to shut it down would end a server of another test.
     private struct Record {
         var heads: [String] = []
         var connections = 0
         var open: [Int32] = []
+        var isListening = true
     }
 
     init(
@@ -28,7 +31,10 @@ final class ScriptedServer: Sendable {
         startThread {
             // Closed here alone: closed elsewhere, its number could be another server's listener before
             // this thread accepts again, which would then take that server's connections.
-            defer { close(listener) }
+            defer {
+                record.withLock { $0.isListening = false }
+                close(listener)
+            }
             while true {
                 let peer = accept(listener, nil, nil)
                 guard peer >= 0 else { return }
@@ -39,11 +45,10 @@ final class ScriptedServer: Sendable {
                     $0.open.append(peer)
                 }
                 startThread {
-                    let connection = ServerConnection(peer) { head in
-                        record.withLock { $0.heads.append(head) }
-                    }
+                    let connection = ServerConnection(
+                        peer, note: { head in record.withLock { $0.heads.append(head) } },
+                        onClose: { record.withLock { $0.open.removeAll { $0 == peer } } })
                     script(connection)
-                    record.withLock { $0.open.removeAll { $0 == peer } }
                     connection.close()
                 }
             }
@@ -51,14 +56,16 @@ final class ScriptedServer: Sendable {
     }
 
     deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
+        refuseOthers()
         record.withLock { record in
             for peer in record.open { shutdown(peer, Int32(SHUT_RDWR)) }
         }
     }
 
     /// New connections are refused from now on; those that are open stay.
-    func refuseOthers() { shutdown(listener, Int32(SHUT_RDWR)) }
+    func refuseOthers() {
+        record.withLock { if $0.isListening { shutdown(listener, Int32(SHUT_RDWR)) } }
+    }
 
     /// The heads read so far, in order of arrival.
     var heads: [String] { record.withLock { $0.heads } }
@@ -117,12 +124,17 @@ final class ScriptedServer: Sendable {
 final class ServerConnection {
     private let descriptor: Int32
     private let note: (String) -> Void
+    private let onClose: () -> Void
     private var buffer: [UInt8] = []
     private var isOpen = true
 
-    init(_ descriptor: Int32, note: @escaping (String) -> Void) {
+    /// - Parameter onClose: comes once, just before the descriptor is closed.
+    init(
+        _ descriptor: Int32, note: @escaping (String) -> Void, onClose: @escaping () -> Void
+    ) {
         self.descriptor = descriptor
         self.note = note
+        self.onClose = onClose
     }
 
     /// Everything up to the blank line, without it; nil when the client has gone.
@@ -236,6 +248,7 @@ final class ServerConnection {
     func close() {
         guard isOpen else { return }
         isOpen = false
+        onClose()
         CHTTPDNSSystem.close(descriptor)
     }
 
