@@ -238,10 +238,14 @@ let testTargets: [Target] = [
         "Toolbox",
         library + [
             "Interception", "URLSession", "ForwardProxy", "CLI", "PinLab", "!TestSupport",
-            "!TestChild", "!HTTPDNSCommand", "!Recipes", "!FuzzedFiles",
+            "!TestChild", "!HTTPDNSCommand", "!Recipes", "!FuzzedFiles", "!FuzzedRecords",
         ], c: ["System"]),
-    // What a fuzzer does to a file, for the ordinary tests that replay it.
+    // What a fuzzer does to a file, and beside which secrets it stands, for the ordinary tests that
+    // replay it.
     .target(name: "FuzzedFiles", path: "Tests/Fuzz/Files", swiftSettings: strict),
+    .target(
+        name: "FuzzedRecords", dependencies: ["HTTPDNSCapture", "HTTPDNSJSON"],
+        path: "Tests/Fuzz/Records", swiftSettings: strict),
     // The resolver tier of docs/fleet.md.
     .target(
         name: "FleetLab",
@@ -281,6 +285,7 @@ let fuzzTargets: [Target] =
         fuzzTarget("HAR", ["Capture"]), fuzzTarget("CaptureRows", ["Capture", "Store"]),
         fuzzTarget("CaptureFiles", ["Capture", "Platform", "Store"], also: ["FuzzedFiles"]),
         fuzzTarget("Requests", ["RequestReading"]),
+        fuzzTarget("Redaction", ["Redaction"], also: ["FuzzedRecords"]),
         fuzzTarget("Rules", ["RuleFile", "Rules", "Exchange"]),
     ]
 

@@ -1,4 +1,5 @@
 import Foundation
+import FuzzedRecords
 import HTTPDNSRuleFile
 import HTTPDNSRules
 import HTTPDNSStore
@@ -59,6 +60,14 @@ import Testing
             }
         }
         #expect(read >= 1)
+    }
+
+    @Test func `whatever stands beside a secret, it does not come out`() throws {
+        for (name, octets) in try Self.corpus("Redaction") {
+            #expect(RedactionTrial.finding(octets) == nil, "\(name)")
+            let nothing = CaptureRedaction.dangerouslyNothing(because: "the trial has to see it")
+            #expect(RedactionTrial.finding(octets, under: nothing) != nil, "\(name)")
+        }
     }
 
     @Test func `what a client sends is the same in one piece and in many`() throws {
