@@ -357,6 +357,7 @@ let benchTargets: [Target] =
                 "SecureStream", "Transport", "DoH",
             ]),
         benchTarget("HTTP", ["", "Platform", "URLSession"]),
+        benchTarget("Client", ["", "Platform"]),
         benchTarget(
             "Trust", ["Names", "Trust", "OpenSSLTrust", "Exchange", "Platform", "Transport"]),
     ]
