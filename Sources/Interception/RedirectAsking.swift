@@ -26,7 +26,7 @@ struct RedirectAsking: Sendable {
     /// the task's current request from then on.
     func ask(_ offer: RedirectOffer, _ answer: @escaping @Sendable (Answer) -> Void) {
         guard let url = URL(string: offer.step.head.url.description) else { return answer(.follow) }
-        let request = offered(offer.step.head, url)
+        let request = offered(offer.step, url)
         guard let delegate = delegates.ofTask,
             let response = ResponseWriting.response(offer.response)
         else {
@@ -54,18 +54,22 @@ struct RedirectAsking: Sendable {
     private static func same(_ left: URLRequest, _ right: URLRequest) -> Bool {
         left.url == right.url && left.httpMethod == right.httpMethod
             && left.allHTTPHeaderFields ?? [:] == right.allHTTPHeaderFields ?? [:]
-            && left.httpBody == nil && left.httpBodyStream == nil
+            && left.httpBody == right.httpBody && left.httpBodyStream == nil
     }
 
     /// The task's own request, led elsewhere: with the settings that the application gave it, and of the
-    /// fields those that it set itself. The body is not shown, as in the stock loader.
-    private func offered(_ head: RequestHead, _ url: URL) -> URLRequest {
+    /// fields those that it set itself. A body that goes along is shown where it is the request's own
+    /// data, as in the stock loader; a stream is not.
+    private func offered(_ step: RedirectStep, _ url: URL) -> URLRequest {
+        let head = step.head
         var request = delegates.task.currentRequest ?? URLRequest(url: url)
         let own = request.allHTTPHeaderFields ?? [:]
         request.url = url
         request.httpMethod = head.method.text
-        request.httpBody = nil
+        let body = step.keepsBody ? request.httpBody : nil
+        // Takes the data away, too: a request has one of them.
         request.httpBodyStream = nil
+        request.httpBody = body
         for name in own.keys { request.setValue(nil, forHTTPHeaderField: name) }
         for field in head.fields.fields
         where own.keys.contains(where: { HTTPFields.same($0, field.name) }) {

@@ -72,7 +72,10 @@ struct RequestReading {
         let caching = CachePolicyReading(original.cachePolicy, or: configuration.requestCachePolicy)
         let fields = caching.changing(
             try RequestReading.fields(of: original, configuration, cookies: cookies))
-        body = try UploadBody(TaskInternals.body(of: task, original), original)
+        // HEAD has none, as in the stock loader. Source: RFC 9110 §9.3.2.
+        let given: TaskBody =
+            original.httpMethod == "HEAD" ? .none : TaskInternals.body(of: task, original)
+        body = try UploadBody(given, original)
         var request = HTTPRequest(method, reading.url, fields: fields)
         request.limits = RequestReading.limits(original, configuration)
         request.cacheMode = caching.mode
