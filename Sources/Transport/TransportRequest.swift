@@ -37,9 +37,23 @@ package struct TransportRequest: Sendable {
     package var via: ProxyPath?
     /// Send `Expect: 100-continue` on HTTP/1.1, and the body after the answer or a second.
     package var expectsContinue = false
-    /// User and password, given to libcurl. With Digest it sends the request once without them, and
-    /// that answer is not told.
-    package var credentials: OriginCredentials?
+    /// Who asks; apart from ``fields``, which others are shown.
+    package var authorization: Authorization?
+
+    /// A value of `Authorization`.
+    package struct Authorization: Sendable, CustomStringConvertible, CustomReflectable {
+        package let scheme: AuthenticationChallenge.Scheme
+        let octets: [UInt8]
+
+        /// - Parameter octets: the whole value, without CR, LF and NUL.
+        package init(_ scheme: AuthenticationChallenge.Scheme, _ octets: [UInt8]) {
+            self.scheme = scheme
+            self.octets = octets
+        }
+
+        package var description: String { "\(scheme.rawValue) (hidden)" }
+        package var customMirror: Mirror { Mirror(self, children: ["scheme": scheme]) }
+    }
 
     /// A proxy is asked by `CONNECT` before anything else.
     var asksProxy: Bool {
