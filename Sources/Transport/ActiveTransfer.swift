@@ -180,26 +180,36 @@ extension ActiveTransfer {
     func received(headLine line: UnsafeRawBufferPointer) -> Bool {
         heard()
         guard !control.isCancelled, isCleared else { return false }
+        let url = HTTPURL(origin: request.origin, target: request.target)
         do {
-            guard case .final(let status, let version, let fields) = try head.read(line: line)
-            else { return true }
-            attendToEnd()
-            // Source: RFC 9110 §10.1.1, §15.5.18.
-            if status == 417, request.expectsContinue, !upload.hasBegun, version != .http2 {
-                isExpectationRefused = true
-                head = HeadReader(request)
-                return true
+            switch try head.read(line: line) {
+            case .more: break
+            case .interim(let status, let version, let fields):
+                observer.received(
+                    interim: ResponseHead(
+                        url: url, status: status, version: version, fields: fields))
+            case .final(let status, let version, let fields):
+                received(
+                    ResponseHead(url: url, status: status, version: version, fields: fields))
             }
-            let isPart = status == 206 && request.wantsPart
-            decoding = request.decodesContent && !isPart ? BodyDecoding(fields) : nil
-            let url = HTTPURL(origin: request.origin, target: request.target)
-            observer.received(
-                ResponseHead(url: url, status: status, version: version, fields: fields))
             return true
         } catch {
             record(error)
             return false
         }
+    }
+
+    private func received(_ final: ResponseHead) {
+        attendToEnd()
+        // Source: RFC 9110 §10.1.1, §15.5.18.
+        if final.status == 417, request.expectsContinue, !upload.hasBegun, final.version != .http2 {
+            isExpectationRefused = true
+            head = HeadReader(request)
+            return
+        }
+        let isPart = final.status == 206 && request.wantsPart
+        decoding = request.decodesContent && !isPart ? BodyDecoding(final.fields) : nil
+        observer.received(final)
     }
 
     /// libcurl keeps a connection behind whose response more has come, and says it in its log alone.

@@ -140,7 +140,9 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// The request was let out to `remote`, no octet of a response came, and libcurl has another
     /// connection for it; false ends the exchange with ``TransportFailure/requestLost(_:_:)``.
     func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool
-    /// The final response head (1xx are not reported).
+    /// An interim response head (1xx, but never 101), before the final one.
+    func received(interim head: ResponseHead)
+    /// The final response head.
     func received(_ head: ResponseHead)
     /// Some of the body, never empty. After `.pause` nothing comes until ``Transfer/resume()``.
     func received(body: UnsafeRawBufferPointer) -> Flow
@@ -162,6 +164,8 @@ extension TransferObserver {
     package func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool { true }
 
     package func sends(_ fields: HTTPFields) {}
+
+    package func received(interim head: ResponseHead) {}
 
     package func brokeOff(_ facts: TransferFacts) {}
 
