@@ -189,8 +189,10 @@ extension ActiveTransfer {
                     interim: ResponseHead(
                         url: url, status: status, version: version, fields: fields))
             case .final(let status, let version, let fields):
-                received(
-                    ResponseHead(url: url, status: status, version: version, fields: fields))
+                var final = ResponseHead(
+                    url: url, status: status, version: version, fields: fields)
+                final.reason = head.reason
+                received(final)
             }
             return true
         } catch {

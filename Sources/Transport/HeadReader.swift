@@ -37,6 +37,8 @@ struct HeadReader {
     private var interimCount = 0
     private var part = Part.status
     private var status = 0
+    /// The words beside the status; nil where there are none, or none that are text.
+    private(set) var reason: String?
     private var version = HTTPVersion.http11
     private var fields = HTTPFields()
     /// A field that says how the body is framed is folded.
@@ -233,7 +235,20 @@ struct HeadReader {
         else { throw .malformedResponse("the status code is not a number from 100 to 999") }
         self.version = version
         self.status = status
+        reason = HeadReader.reason(line[(space + 1)...].dropFirst(digits.count))
     }
+
+    /// Source: RFC 9112 §4: blanks, printable octets, and others that nobody explains.
+    private static func reason(_ octets: Line) -> String? {
+        let words = trimmed(octets)
+        guard !words.isEmpty, words.count <= longestReason,
+            !words.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F })
+        else { return nil }
+        return text(words).text
+    }
+
+    /// Because: eight times the longest of the standard, and kept with each response.
+    private static let longestReason = 256
 
     private mutating func readField(_ line: Line) throws(TransportFailure) {
         if let first = line.first, first == 0x20 || first == 0x09 {

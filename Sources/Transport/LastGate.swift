@@ -56,6 +56,7 @@ extension ActiveTransfer {
             return false
         }
         var facts = ConnectionFacts(remote: remote, isReused: isReused)
+        facts.localPort = Port(ends.raw.local_port)
         var peer: VerifiedPeer?
         if request.origin.scheme == .https {
             do throws(TransportFailure) { peer = try proof(over: ssl, &facts) } catch {

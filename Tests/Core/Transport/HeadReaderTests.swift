@@ -137,6 +137,17 @@ import Testing
         #expect(reader.isComplete)
     }
 
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK", "OK"), ("HTTP/1.1 200   two  words\t", "two  words"),
+        ("HTTP/1.0 404 N\u{F6}", "N\u{F6}"), ("HTTP/1.1 200", nil), ("HTTP/1.1 200 ", nil),
+        ("HTTP/1.1 200 a\u{1B}b", nil), ("HTTP/1.1 200 a\u{7F}", nil), ("HTTP/2 200 ", nil),
+        ("HTTP/1.1 200 " + String(repeating: "x", count: 256), String(repeating: "x", count: 256)),
+        ("HTTP/1.1 200 " + String(repeating: "x", count: 257), nil),
+    ])
+    func `the words beside a status are text, or none`(line: String, words: String?) throws {
+        #expect(try Self.reading([line]).get().reason == words)
+    }
+
     @Test func `interim heads that no final one ends are called what they are`() throws {
         let row = Array(repeating: ["HTTP/1.1 102 Processing", "X: y", ""], count: 999)
         let final = ["HTTP/1.1 200 OK"]
