@@ -139,8 +139,8 @@ let drivers: [Target] = [
     module(
         "Client",
         [
-            "Names", "Lookup", "Trust", "Exchange", "Caching", "Rules", "Platform", "Transport",
-            "Resolution",
+            "Names", "Lookup", "Trust", "Exchange", "Caching", "Rules", "Platform", "Digest",
+            "Transport", "Resolution",
         ]),
     module(
         "Capture",

@@ -146,6 +146,8 @@ final class CachedTransfer: RunningTransfer, TransferObserver {
         listener.mayRepeat(after: loss, sentTo: remote)
     }
 
+    func received(interim head: ResponseHead) { listener.received(interim: head) }
+
     func failed(at remote: Endpoint) { listener.failed(at: remote) }
 
     func passedOver(_ addresses: [PassedOver]) { listener.passedOver(addresses) }

@@ -188,7 +188,7 @@ extension CachedTransfer {
         let circumstances = StorageRules.Circumstances(
             mode: hop.mode, policy: policy(arrival),
             keepsPlainHTTP: hop.cache.settings.keepsPlainHTTP,
-            usesCredentials: wire.credentials != nil,
+            usesCredentials: wire.authorization != nil,
             largestBodyOctets: hop.cache.settings.largestBodyOctets)
         guard hop.mode != .none else {
             return HeadOutcome(phase: .passing(nil), told: head)

@@ -35,6 +35,8 @@ final class ExchangeDriver: StartedExchange {
         var alarm: AlarmID?
         /// Rings when the rest of a body that nobody wants is waited for no longer.
         var drainAlarm: AlarmID?
+        /// How often the challenge of its credentials was met.
+        var challengeUses: UInt32 = 0
         /// Names of cookies that hops of this exchange have set.
         var cookiesSet: Set<[UInt8]> = []
         /// Body octets that came before the caller had the head.

@@ -12,6 +12,10 @@ package protocol ExchangeObserver: AnyObject, Sendable {
     /// for each hop, and for each transfer of one. Nobody needs to listen.
     func exchange(sends fields: HTTPFields, in framing: SentFraming, of head: RequestHead)
 
+    /// An interim response (1xx, but never 101) to what goes out, as it came; for each hop, and for each
+    /// transfer of one. Nobody needs to listen.
+    func exchange(interim head: ResponseHead)
+
     /// The head of the response that the caller gets. `report` says how it was reached.
     func exchange(received head: ResponseHead, report: ExchangeReport)
 

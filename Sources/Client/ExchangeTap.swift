@@ -30,6 +30,8 @@ package struct RequestOrigin: Sendable, Hashable {
 extension ExchangeObserver {
     package func exchange(sends fields: HTTPFields, in framing: SentFraming, of head: RequestHead) {
     }
+
+    package func exchange(interim head: ResponseHead) {}
 }
 
 /// Sees a request's body as the network takes it; on the transport's thread.

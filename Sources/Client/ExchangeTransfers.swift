@@ -16,11 +16,7 @@ extension ExchangeDriver {
         }
         wire.needsFreshConnection = freshly
         wire.via = path
-        if let credentials = request.credentials, credentials.origin == head.url.origin,
-            !wire.fields.contains("Authorization")
-        {
-            wire.credentials = credentials
-        }
+        wire.authorization = authorization(for: wire, head)
         let framing = SentFraming(wire)
         observer.exchange(sends: wire.fields, in: framing, of: head)
         let generation = state.withLock { state in
@@ -57,6 +53,19 @@ extension ExchangeDriver {
             return (state.isCancelPending, state.isResumePending)
         }
         if isUnwanted { transfer.cancel() } else if resumes { transfer.resume() }
+    }
+
+    /// Basic goes to its origin at each hop; a Digest meets its challenge, which the next hop's server
+    /// need not know any more.
+    private func authorization(
+        for wire: TransportRequest, _ head: RequestHead
+    ) -> TransportRequest.Authorization? {
+        guard let credentials = request.credentials, credentials.origin == head.url.origin,
+            !wire.fields.contains("Authorization"),
+            let use = state.withLock({ $0.uses(credentials) })
+        else { return nil }
+        // Without its algorithm the challenge comes again, and is not asked about.
+        return try? credentials.authorization(for: wire, use: use)
     }
 
     /// False while another exchange has it.
@@ -133,5 +142,15 @@ extension ExchangeDriver {
             return state.transfer
         }
         transfer?.cancel()
+    }
+}
+
+extension ExchangeDriver.State {
+    /// How often the challenge of those was met, this time among them; nil where it is not met.
+    fileprivate mutating func uses(_ credentials: OriginCredentials) -> UInt32? {
+        guard case .digest = credentials.way else { return 1 }
+        guard machine.reportSoFar.hops.count <= 1 else { return nil }
+        challengeUses &+= 1
+        return challengeUses
     }
 }

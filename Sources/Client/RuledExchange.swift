@@ -234,6 +234,11 @@ package final class RuledExchange: StartedExchange {
         observer.exchange(sends: fields, in: framing, of: head)
     }
 
+    fileprivate func hinted(_ head: ResponseHead, _ number: Int) {
+        guard state.withLock({ $0.counts(number) }) else { return }
+        observer.exchange(interim: head)
+    }
+
     fileprivate func received(_ head: ResponseHead, _ report: ExchangeReport, _ number: Int) {
         if let refusal = state.withLock({ $0.refusal(report, number) }) {
             return refuse(refusal, report)
@@ -394,6 +399,8 @@ private final class HopListener: ExchangeObserver {
     func exchange(sends fields: HTTPFields, in framing: SentFraming, of head: RequestHead) {
         exchange.sends(fields, framing, head, number)
     }
+
+    func exchange(interim head: ResponseHead) { exchange.hinted(head, number) }
 
     func exchange(received head: ResponseHead, report: ExchangeReport) {
         exchange.received(head, report, number)

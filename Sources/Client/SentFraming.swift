@@ -16,7 +16,7 @@ package struct SentFraming: Sendable, Hashable {
     package let accepting: String?
     /// `Expect: 100-continue`, in HTTP/1.1.
     package let expectsContinue: Bool
-    /// What credentials that are given to libcurl go out by.
+    /// How credentials that are no field of the request's own go out.
     package let credentials: AuthenticationChallenge.Scheme?
     /// The proxy that reads the request.
     package let proxy: Proxy?
@@ -34,7 +34,7 @@ package struct SentFraming: Sendable, Hashable {
         } else {
             expectsContinue = wire.expectsContinue
         }
-        credentials = wire.credentials?.scheme
+        credentials = wire.authorization?.scheme
         proxy = wire.isReadByProxy ? wire.via?.proxy : nil
     }
 }

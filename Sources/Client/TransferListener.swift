@@ -61,6 +61,11 @@ extension ExchangeDriver {
         }
     }
 
+    fileprivate func received(_ generation: UInt64, interim head: ResponseHead) {
+        guard state.withLock({ $0.generation == generation && !$0.isOver }) else { return }
+        observer.exchange(interim: head)
+    }
+
     fileprivate func received(_ generation: UInt64, _ head: ResponseHead) {
         told(generation) { $0.machine.received(head) }
     }
@@ -135,6 +140,8 @@ final class TransferListener: TransferObserver, @unchecked Sendable {
     func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool {
         driver.mayRepeat(generation, after: loss, remote?.address)
     }
+
+    func received(interim head: ResponseHead) { driver.received(generation, interim: head) }
 
     func received(_ head: ResponseHead) { driver.received(generation, head) }
 

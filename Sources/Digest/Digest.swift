@@ -20,6 +20,13 @@ package enum Digest {
         try digest(Array(octets), by: EVP_sha256(), named: "SHA-256")
     }
 
+    /// 32 octets: SHA-512/256, which begins elsewhere than SHA-512. Source: FIPS 180-4 §6.7.
+    package static func sha512Half(
+        _ octets: some Sequence<UInt8>
+    ) throws(DigestError) -> [UInt8] {
+        try digest(Array(octets), by: EVP_sha512_256(), named: "SHA-512/256")
+    }
+
     /// 32 octets. Source: RFC 2104 with SHA-256.
     package static func hmacSHA256(
         key: some Sequence<UInt8>, message: some Sequence<UInt8>

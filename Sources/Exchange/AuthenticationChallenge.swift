@@ -10,70 +10,64 @@ package struct AuthenticationChallenge: Sendable, Hashable {
         case digest
     }
 
-    package let scheme: Scheme
+    /// How it is met.
+    package enum Way: Sendable, Hashable {
+        case basic
+        /// Apart, since requests are copied often and challenges are rare.
+        indirect case digest(DigestChallenge)
+
+        package var scheme: Scheme {
+            switch self {
+            case .basic: .basic
+            case .digest: .digest
+            }
+        }
+    }
+
+    package let way: Way
     /// Which part of the server it is for; empty where the server says none.
     package let realm: String
 
-    package init(scheme: Scheme, realm: String) {
-        self.scheme = scheme
-        self.realm = realm
-    }
+    package var scheme: Scheme { way.scheme }
 
-    /// The challenges of an answer that can be met, the safer scheme first; each scheme once, as its
-    /// first challenge has it: libcurl answers no other.
+    /// The challenges of an answer that can be met, the safest first: Digest by the strongest algorithm,
+    /// each realm once, then the first Basic.
     ///
-    /// Passed over is a Digest of an algorithm that libcurl cannot compute; one over the body
-    /// (`auth-int` alone), which it computes as if there were none; one without a nonce; and one that it
-    /// would mix with another challenge of the same field.
-    /// Source: RFC 7616 §3.3, §3.4.3, §3.7.
-    package static func all(in fields: HTTPFields) -> [AuthenticationChallenge] {
-        var found: [(challenge: AuthenticationChallenge, canBeMet: Bool)] = []
-        for value in fields.all("WWW-Authenticate") {
-            var reader = ChallengeReader(value)
-            var field: [ReadChallenge] = []
-            while let read = reader.next() { field.append(read) }
-            for (place, read) in field.enumerated() {
-                guard let scheme = Scheme(rawValue: read.scheme.lowercased()),
-                    !found.contains(where: { $0.challenge.scheme == scheme })
-                else { continue }
-                let isMet = scheme != .digest || canBeMet(place, of: field)
-                found.append(
-                    (AuthenticationChallenge(scheme: scheme, realm: read["realm"] ?? ""), isMet))
+    /// - Parameter canCompute: false for an algorithm that this system does not have.
+    package static func all(
+        in fields: HTTPFields, canCompute: (DigestChallenge.Algorithm) -> Bool = { _ in true }
+    ) -> [AuthenticationChallenge] {
+        var digests: [DigestChallenge] = []
+        var basic: AuthenticationChallenge?
+        for value in fields.texts("WWW-Authenticate") {
+            var reader = ChallengeReader(value.wire)
+            while let read = reader.next() {
+                switch Scheme(rawValue: read.scheme.lowercased()) {
+                case .digest: DigestChallenge(read.parameters).map { digests.append($0) }
+                case .basic:
+                    let realm = FieldText(octets: read.parameters["realm"] ?? []).text
+                    basic = basic ?? AuthenticationChallenge(way: .basic, realm: realm)
+                case nil: break
+                }
             }
         }
-        let met = found.filter(\.canBeMet).map(\.challenge)
-        return met.filter { $0.scheme == .digest } + met.filter { $0.scheme == .basic }
+        var realms: Set<FieldText> = []
+        var found: [AuthenticationChallenge] = []
+        for algorithm in DigestChallenge.Algorithm.strongestFirst where canCompute(algorithm) {
+            for digest in digests where digest.algorithm == algorithm {
+                guard realms.insert(digest.realm).inserted else { continue }
+                found.append(
+                    AuthenticationChallenge(way: .digest(digest), realm: digest.realm.text))
+            }
+        }
+        return found + (basic.map { [$0] } ?? [])
     }
-
-    private static func canBeMet(_ place: Int, of field: [ReadChallenge]) -> Bool {
-        let digest = field[place]
-        guard digest["nonce"] != nil,
-            knownAlgorithms.contains((digest["algorithm"] ?? "MD5").lowercased()),
-            // libcurl looks for a scheme behind each comma, quoted or not; and from there on it takes a
-            // scheme's name and its first parameter for one word that it does not know.
-            !field[..<place].contains(where: \.hidesDigest),
-            !field[(place + 1)...].contains(where: {
-                !digestParameters.isDisjoint(with: $0.names.dropFirst())
-            })
-        else { return false }
-        let qualities = (digest["qop"] ?? "").split(whereSeparator: { ", \t".contains($0) })
-        return qualities.isEmpty || qualities.contains { $0.lowercased() == "auth" }
-    }
-
-    /// Source: curl 7.88.1, vauth/digest.c, `Curl_auth_decode_digest_http_message`.
-    private static let digestParameters: Set = [
-        "nonce", "stale", "realm", "opaque", "qop", "algorithm", "userhash",
-    ]
-
-    /// Not `SHA-512-256`, which libcurl takes and then answers with SHA-256. Source: curl 7.88.1,
-    /// vauth/digest.c, `Curl_auth_create_digest_http_message`.
-    private static let knownAlgorithms: Set = ["md5", "md5-sess", "sha-256", "sha-256-sess"]
 }
 
 /// User and password for one origin. They are sent to no other, whatever redirects say.
 package struct OriginCredentials: Sendable, Hashable {
     package let origin: Origin
-    package let scheme: AuthenticationChallenge.Scheme
+    package let way: AuthenticationChallenge.Way
     package let user: String
     package let password: Secret
 
@@ -81,15 +75,15 @@ package struct OriginCredentials: Sendable, Hashable {
     ///
     /// Source: RFC 7617 §2; a NUL would cut them short on their way.
     package init?(
-        _ user: String, _ password: Secret, by scheme: AuthenticationChallenge.Scheme,
+        _ user: String, _ password: Secret, by way: AuthenticationChallenge.Way,
         for origin: Origin
     ) {
         guard !user.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
             !password.revealed.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }),
-            scheme != .basic || !user.utf8.contains(0x3A)
+            way != .basic || !user.utf8.contains(0x3A)
         else { return nil }
         self.origin = origin
-        self.scheme = scheme
+        self.way = way
         self.user = user
         self.password = password
     }
@@ -115,28 +109,15 @@ extension HTTPURL {
 /// A challenge as it stands in a field.
 private struct ReadChallenge {
     let scheme: String
-    /// In lower case and in order.
-    private(set) var names: [String] = []
-    private var parameters: [String: String] = [:]
+    /// By their names in lower case.
+    private(set) var parameters: [String: [UInt8]] = [:]
 
     init(scheme: String) { self.scheme = scheme }
 
     /// Of two of one name the first counts.
-    mutating func take(_ name: String, _ value: String?) {
-        names.append(name.lowercased())
+    mutating func take(_ name: String, _ value: [UInt8]?) {
         guard let value else { return }
         parameters[name.lowercased()] = parameters[name.lowercased()] ?? value
-    }
-
-    subscript(name: String) -> String? { parameters[name] }
-
-    /// A value has the name of the scheme behind a comma.
-    var hidesDigest: Bool {
-        parameters.values.contains { value in
-            value.split(separator: ",").dropFirst().contains { part in
-                part.drop { $0 == " " || $0 == "\t" }.lowercased().hasPrefix("digest")
-            }
-        }
     }
 }
 
@@ -150,7 +131,7 @@ private struct ChallengeReader {
     /// The scheme that was read past while its predecessor's parameters were looked for.
     private var pending: String?
 
-    init(_ value: String) { octets = Array(value.utf8) }
+    init(_ value: [UInt8]) { octets = value }
 
     /// Nil at the end.
     mutating func next() -> ReadChallenge? {
@@ -166,7 +147,7 @@ private struct ChallengeReader {
             // `token68` ends with signs of equality, and has no value.
             while take(0x3D) {}
             skipSpaces()
-            let value = take(0x22) ? quoted() : word()
+            let value = take(0x22) ? quoted() : unquoted()
             challenge.take(name, value)
         }
         return challenge
@@ -184,15 +165,22 @@ private struct ChallengeReader {
         return at > start ? String(decoding: octets[start..<at], as: UTF8.self) : nil
     }
 
+    /// A value that should have been quoted may hold signs of equality: nonces often end with some.
+    private mutating func unquoted() -> [UInt8]? {
+        let start = at
+        while at < octets.count, ![0x20, 0x09, 0x2C, 0x22].contains(octets[at]) { at += 1 }
+        return at > start ? Array(octets[start..<at]) : nil
+    }
+
     /// What stands up to the next quotation mark. Source: RFC 9110 §5.6.4.
-    private mutating func quoted() -> String {
+    private mutating func quoted() -> [UInt8] {
         var text: [UInt8] = []
         while at < octets.count, !take(0x22) {
             if octets[at] == 0x5C, at + 1 < octets.count { at += 1 }
             text.append(octets[at])
             at += 1
         }
-        return String(decoding: text, as: UTF8.self)
+        return text
     }
 
     private mutating func take(_ octet: UInt8) -> Bool {

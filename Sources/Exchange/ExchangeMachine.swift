@@ -196,7 +196,7 @@ package struct ExchangeMachine: Sendable {
 
     package mutating func received(_ response: ResponseHead) -> [Action] {
         guard case .connecting(let plan) = state else { return [] }
-        note { ($0.status, $0.version) = (response.status, response.version) }
+        note { $0.take(response) }
         fallsBack = false
         var response = response
         response.url = head.url

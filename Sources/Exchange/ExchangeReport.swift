@@ -36,6 +36,10 @@ public struct ExchangeReport: Sendable, Hashable {
         /// 100...999; nil when no response came.
         public package(set) var status: Int?
         public package(set) var version: HTTPVersion?
+        /// The words beside the status, in HTTP/1.
+        package var reason: String?
+        /// This machine's end of the connection; nil without one.
+        package internal(set) var localPort: Port?
         /// From the start of the hop's transfer; nil for what did not happen.
         public package(set) var timings = Timings()
         /// Addresses that were tried in vain, and why, in order.

@@ -230,6 +230,9 @@ public struct ResponseHead: Sendable, Hashable {
     public var status: Int
     public var version: HTTPVersion
     public var fields: HTTPFields
+    /// The words that a server of HTTP/1 wrote beside the status; nil where there are none. They mean
+    /// nothing. Source: RFC 9112 §4.
+    package var reason: String?
 
     public init(url: HTTPURL, status: Int, version: HTTPVersion, fields: HTTPFields) {
         self.url = url

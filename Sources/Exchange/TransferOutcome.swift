@@ -5,6 +5,8 @@ package import HTTPDNSTrust
 package struct ConnectionFacts: Sendable, Hashable {
     /// The address really connected to.
     package var remote: Endpoint
+    /// Of this machine's end.
+    package var localPort: Port?
     package var isReused: Bool
     package var tlsVersion: String?
     /// TLS went on with a session of an earlier connection.
@@ -50,9 +52,16 @@ package struct FailedAddresses: Sendable, Hashable {
 }
 
 extension ExchangeReport.Hop {
+    mutating func take(_ response: ResponseHead) {
+        status = response.status
+        version = response.version
+        reason = response.reason
+    }
+
     mutating func take(_ peer: VerifiedPeer?, _ connection: ConnectionFacts) {
         self.peer = peer
         remote = connection.remote
+        localPort = connection.localPort
         isReusedConnection = connection.isReused
         tlsVersion = connection.tlsVersion
         isResumedSession = connection.isResumed

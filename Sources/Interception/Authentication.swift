@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPDNSClient
 internal import HTTPDNSExchange
 internal import HTTPDNSNames
 
@@ -17,13 +18,20 @@ internal import HTTPDNSNames
 /// 3. Credentials belong to the origin that asked; nothing is sent to another.
 /// 4. What worked is given to the session's storage, which keeps it as the credential itself says: at
 ///    the next redirect of that origin, or at its last answer.
+/// 5. A Digest meets one challenge. The next of the same realm is met with the same credential, and
+///    nobody is asked, where the server calls the nonce stale (three times in turn at most), and where
+///    the challenge before was met and led on.
 struct Authentication {
     /// Because: as many as redirects; a delegate that gives the same wrong password for ever ends.
     private static let maximumRounds = 20
 
+    /// Because: a nonce that grew old on the way (RFC 7616 §3.3), and one more.
+    private static let maximumStaleNonces = 3
+
     private struct Used {
         let space: URLProtectionSpace
         let credential: URLCredential
+        let scheme: AuthenticationChallenge.Scheme
     }
 
     private struct Refused: Hashable {
@@ -72,8 +80,10 @@ struct Authentication {
     private var rounds = 0
     /// What the exchange that runs was begun with.
     private var used: Used?
-    /// It was given to the storage.
+    /// It has worked, and was given to the storage.
     private var isKept = false
+    /// Of what is used, in turn.
+    private var staleNonces = 0
     /// User and password of the URL, and whether they were sent as Basic credentials.
     private let ofURL: (origin: Origin, user: String, password: Secret)?
     private var isURLTried = false
@@ -85,25 +95,62 @@ struct Authentication {
 
     /// A challenge, as a delegate is asked about it.
     struct Question {
-        let scheme: AuthenticationChallenge.Scheme
+        let way: AuthenticationChallenge.Way
         let space: URLProtectionSpace
         let proposed: URLCredential?
         let failures: Int
     }
 
-    /// The challenges of a 401 in the order in which they are to be asked about; none where they are
-    /// the application's own business.
-    ///
+    /// What is to be done about a 401.
+    enum Next {
+        /// It is the application's own business.
+        case deliver
+        /// To be asked about in that order.
+        case ask([Question])
+        /// The same credential, for another nonce.
+        case meet(Question, URLCredential)
+    }
+
     /// - Parameter request: the one that was answered.
-    mutating func questions(_ head: ResponseHead, to request: RequestHead) -> [Question] {
+    mutating func next(_ head: ResponseHead, to request: RequestHead) -> Next {
         guard head.status == 401, !request.fields.contains("Authorization"),
             rounds < Authentication.maximumRounds
-        else { return [] }
+        else { return .deliver }
         rounds += 1
-        let isFromURL = used == nil && request.url.userinfo != nil
-        let asked = AuthenticationChallenge.all(in: head.fields).map {
+        let asked = AuthenticationChallenge.all(in: head.fields, canCompute: \.isAvailable).map {
             ($0, Authentication.space($0, request.url.origin))
         }
+        if let next = nextNonce(asked) { return next }
+        let questions = questions(asked, to: request)
+        return questions.isEmpty ? .deliver : .ask(questions)
+    }
+
+    /// Nil where the challenge says something else than that its nonce is another.
+    private mutating func nextNonce(
+        _ asked: [(AuthenticationChallenge, URLProtectionSpace)]
+    ) -> Next? {
+        guard let used, used.scheme == .digest else { return nil }
+        for (challenge, space) in asked where SpaceKey(space) == SpaceKey(used.space) {
+            guard case .digest(let digest) = challenge.way, isKept || digest.isStale else {
+                continue
+            }
+            if !isKept {
+                staleNonces += 1
+                guard staleNonces < Authentication.maximumStaleNonces else { return .deliver }
+            }
+            isKept = false
+            let question = Question(
+                way: challenge.way, space: space, proposed: used.credential,
+                failures: failures[SpaceKey(space)] ?? 0)
+            return .meet(question, used.credential)
+        }
+        return nil
+    }
+
+    private mutating func questions(
+        _ asked: [(AuthenticationChallenge, URLProtectionSpace)], to request: RequestHead
+    ) -> [Question] {
+        let isFromURL = used == nil && request.url.userinfo != nil
         if let used, asked.contains(where: { SpaceKey($1).isSameRealm(as: SpaceKey(used.space)) }) {
             refused.insert(Refused(used.credential, used.space))
         }
@@ -114,16 +161,17 @@ struct Authentication {
                 failures[key, default: 0] += 1
             }
             return Question(
-                scheme: challenge.scheme, space: space,
+                way: challenge.way, space: space,
                 proposed: proposal(space, challenge.scheme, request.url.origin),
                 failures: failures[key] ?? 0)
         }
     }
 
     /// The exchange that follows is begun with this.
-    mutating func uses(_ credential: URLCredential, for space: URLProtectionSpace) {
-        used = Used(space: space, credential: credential)
+    mutating func uses(_ credential: URLCredential, for question: Question) {
+        used = Used(space: question.space, credential: credential, scheme: question.way.scheme)
         isKept = false
+        staleNonces = 0
         if let ofURL, credential.user == ofURL.user,
             credential.password == ofURL.password.revealed
         {
@@ -136,6 +184,7 @@ struct Authentication {
         guard head.status != 401, let used, !isKept, SpaceKey(used.space).isOf(head.url.origin)
         else { return }
         isKept = true
+        staleNonces = 0
         guard let storage else { return }
         let known = Authentication.entry(storage, used.space)?.space
         storage.set(used.credential, for: known ?? used.space, task: task)

@@ -71,16 +71,21 @@ extension Loading {
     private func received(_ head: ResponseHead) {
         guard head.status == 401 else { return handOver(head) }
         let plan = state.withLock { $0.plan }
-        let questions = authentication.questions(head, to: sentHead)
-        guard !questions.isEmpty, !plan.body.isStream || delegates.supply != nil else {
-            return handOver(head)
+        let next = authentication.next(head, to: sentHead)
+        guard !plan.body.isStream || delegates.supply != nil else { return handOver(head) }
+        switch next {
+        case .deliver: handOver(head)
+        case .meet(let question, let credential):
+            state.withLock { $0.isAsking = true }
+            meet(question, with: credential, head)
+        case .ask(let questions):
+            state.withLock { $0.isAsking = true }
+            let response = ResponseWriting.response(head, isFinal: false)
+            let asking = ChallengeAsking(delegates: delegates, response: response) { answer in
+                self.onWorkQueue { self.answered(answer, head) }
+            }
+            asking.ask(questions[...])
         }
-        state.withLock { $0.isAsking = true }
-        let response = ResponseWriting.response(head, isFinal: false)
-        let asking = ChallengeAsking(delegates: delegates, response: response) { answer in
-            self.onWorkQueue { self.answered(answer, head) }
-        }
-        asking.ask(questions[...])
     }
 
     private func answered(_ answer: ChallengeAsking.Answer, _ head: ResponseHead) {
@@ -88,17 +93,27 @@ extension Loading {
         case .cancel: delegates.cancelTask()
         case .deliver: handOver(head)
         case .use(let credential, let question):
-            var plan = state.withLock { $0.plan }
-            let origin = sentHead.url.origin
-            guard let user = credential.user, let password = credential.password,
-                let credentials = OriginCredentials(
-                    user, Secret(password), by: question.scheme, for: origin)
-            else { return handOver(head) }
-            authentication.uses(credential, for: question.space)
-            plan.request.credentials = credentials
-            plan.request.head.url = plan.request.head.url.withoutUserinfo
-            again(plan, after: head) { self.handOver(head) }
+            guard meet(question, with: credential, head) else { return }
+            authentication.uses(credential, for: question)
         }
+    }
+
+    /// False where that credential cannot travel: the 401 is handed over.
+    @discardableResult private func meet(
+        _ question: Authentication.Question, with credential: URLCredential, _ head: ResponseHead
+    ) -> Bool {
+        var plan = state.withLock { $0.plan }
+        guard let user = credential.user, let password = credential.password,
+            let credentials = OriginCredentials(
+                user, Secret(password), by: question.way, for: sentHead.url.origin)
+        else {
+            handOver(head)
+            return false
+        }
+        plan.request.credentials = credentials
+        plan.request.head.url = plan.request.head.url.withoutUserinfo
+        again(plan, after: head) { self.handOver(head) }
+        return true
     }
 
     /// Sends the request again with its whole body, where there is one.
@@ -262,5 +277,7 @@ extension Loading.State {
         plan.request.head = offer.step.head
         if !offer.step.keepsBody { plan.body = .none }
         plan.request.redirects.followed += 1
+        // It met a challenge, and the next hop's server may have another.
+        if case .digest = plan.request.credentials?.way { plan.request.credentials = nil }
     }
 }

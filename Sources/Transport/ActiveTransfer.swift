@@ -15,8 +15,6 @@ internal import HTTPDNSTrust
 ///    (``clear(_:)``) has let the request out.
 /// 2. The first failure recorded is the one reported; libcurl's code is only asked without one.
 /// 3. A cancelled exchange tells its observer nothing but the end.
-/// 4. With Digest, a 401 is held until libcurl either answers it, by a second request, or goes on to
-///    its body or end.
 final class ActiveTransfer {
     let control: Transfer
     let observer: any TransferObserver
@@ -34,8 +32,6 @@ final class ActiveTransfer {
     var upload: Upload
     private(set) var isBodyPaused = false
     var head: HeadReader
-    /// A 401 that libcurl may answer itself.
-    var heldHead: ResponseHead?
     var isCleared = false
     /// Nothing is read before the body was asked for: what may be read then.
     var withheld: Int64?
@@ -55,8 +51,6 @@ final class ActiveTransfer {
     /// The gate was closed, since the connection is not fit for a request.
     var isUnfit = false
     var freshStarts = 0
-    /// Challenges that libcurl has answered.
-    var challengesMet = 0
     /// The peer wants no HTTP/2. Source: RFC 9113 §7, HTTP_1_1_REQUIRED.
     var mustBeHTTP11 = false
     /// libcurl makes another connection for a request that was let out already.
@@ -186,26 +180,38 @@ extension ActiveTransfer {
     func received(headLine line: UnsafeRawBufferPointer) -> Bool {
         heard()
         guard !control.isCancelled, isCleared else { return false }
+        let url = HTTPURL(origin: request.origin, target: request.target)
         do {
-            guard case .final(let status, let version, let fields) = try head.read(line: line)
-            else { return true }
-            attendToEnd()
-            // Source: RFC 9110 §10.1.1, §15.5.18.
-            if status == 417, request.expectsContinue, !upload.hasBegun, version != .http2 {
-                isExpectationRefused = true
-                head = HeadReader(request)
-                return true
+            switch try head.read(line: line) {
+            case .more: break
+            case .interim(let status, let version, let fields):
+                observer.received(
+                    interim: ResponseHead(
+                        url: url, status: status, version: version, fields: fields))
+            case .final(let status, let version, let fields):
+                var final = ResponseHead(
+                    url: url, status: status, version: version, fields: fields)
+                final.reason = head.reason
+                received(final)
             }
-            let isPart = status == 206 && request.wantsPart
-            decoding = request.decodesContent && !isPart ? BodyDecoding(fields) : nil
-            let url = HTTPURL(origin: request.origin, target: request.target)
-            heldHead = ResponseHead(url: url, status: status, version: version, fields: fields)
-            if status != 401 || request.credentials?.scheme != .digest { releaseHead() }
             return true
         } catch {
             record(error)
             return false
         }
+    }
+
+    private func received(_ final: ResponseHead) {
+        attendToEnd()
+        // Source: RFC 9110 §10.1.1, §15.5.18.
+        if final.status == 417, request.expectsContinue, !upload.hasBegun, final.version != .http2 {
+            isExpectationRefused = true
+            head = HeadReader(request)
+            return
+        }
+        let isPart = final.status == 206 && request.wantsPart
+        decoding = request.decodesContent && !isPart ? BodyDecoding(final.fields) : nil
+        observer.received(final)
     }
 
     /// libcurl keeps a connection behind whose response more has come, and says it in its log alone.
@@ -216,13 +222,6 @@ extension ActiveTransfer {
         } else if head.endsUnheard {
             easy.hear(true)
         }
-    }
-
-    /// Tells the observer of the head, unless it was told already.
-    func releaseHead() {
-        guard let released = heldHead else { return }
-        heldHead = nil
-        observer.received(released)
     }
 
     enum BodyReply {
@@ -241,7 +240,6 @@ extension ActiveTransfer {
             record(.malformedResponse("a body came without a final response head"))
             return .end
         }
-        releaseHead()
         guard !body.isEmpty else { return .taken }
         if head.isEmptyByRule, !head.isOverHTTP2 { easy.giveUpConnection() }
         guard let decoding else { return deliver(body) == .end ? .end : .taken }

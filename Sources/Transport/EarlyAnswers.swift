@@ -35,7 +35,7 @@ extension ActiveTransfer {
 
     /// libcurl will ask for the body before it waits for anything.
     private var hasOctetsToSend: Bool {
-        guard !request.expectsContinue, request.credentials == nil else { return false }
+        guard !request.expectsContinue else { return false }
         return switch request.body {
         case .none: false
         case .bytes(let octets): !octets.isEmpty
@@ -46,12 +46,12 @@ extension ActiveTransfer {
     /// The response's head has come, over HTTP/2, to a request with a body: libcurl may not tell
     /// of the end.
     var mayEndUntold: Bool {
-        hasBody && head.isOverHTTP2 && heldHead == nil && !isExpectationRefused
+        hasBody && head.isOverHTTP2 && !isExpectationRefused
     }
 
     /// All octets of the response have come, whatever becomes of the request.
     var isWhole: Bool {
-        guard head.isComplete, heldHead == nil, !isExpectationRefused else { return false }
+        guard head.isComplete, !isExpectationRefused else { return false }
         guard request.method != .head, !head.isBodiless else { return true }
         guard let length = head.contentLength else { return false }
         return length == decoding?.wireOctets ?? bodyOctets

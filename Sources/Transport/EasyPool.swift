@@ -11,7 +11,7 @@ struct TransferKind: Equatable {
 
     /// Nil for what is told too much that must not be there the next time: proxies and passwords.
     init?(_ request: TransportRequest) {
-        guard request.via == nil, request.credentials == nil, !request.expectsContinue else {
+        guard request.via == nil, request.authorization == nil, !request.expectsContinue else {
             return nil
         }
         scheme = request.origin.scheme

@@ -361,7 +361,6 @@ final class Engine {
         }
         switch result {
         case .success:
-            transfer.releaseHead()
             if transfer.isQuiet { pool.keep(transfer.easy) }
         case .failure:
             if !passedOver.isEmpty { transfer.observer.passedOver(passedOver) }

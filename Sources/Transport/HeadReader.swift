@@ -14,10 +14,14 @@ internal import HTTPDNSExchange
 ///    might read differently ends the exchange: only `chunked` by itself, on HTTP/1.1, is sure. So does
 ///    a folded field of framing, which it reads unfolded. Source: RFC 9112 §5.2, §6.1, §6.3; RFC 9113
 ///    §8.2.2.
-/// 5. All lines count against the limit: interim heads and trailers too.
+/// 5. All lines count against the limit: interim heads and trailers too. So do interim heads by their
+///    number: a row of them without end is no answer.
+/// 6. An interim head whose fields could not be passed on is left out. Source: RFC 9110 §15.2.
 struct HeadReader {
     enum Outcome: Hashable {
         case more
+        /// Of 1xx but 101.
+        case interim(status: Int, version: HTTPVersion, fields: HTTPFields)
         case final(status: Int, version: HTTPVersion, fields: HTTPFields)
     }
 
@@ -30,8 +34,11 @@ struct HeadReader {
     private let maximumOctets: Int
     private let hasBody: Bool
     private var octetCount = 0
+    private var interimCount = 0
     private var part = Part.status
     private var status = 0
+    /// The words beside the status; nil where there are none, or none that are text.
+    private(set) var reason: String?
     private var version = HTTPVersion.http11
     private var fields = HTTPFields()
     /// A field that says how the body is framed is folded.
@@ -68,7 +75,9 @@ struct HeadReader {
 
     mutating func read(line raw: UnsafeRawBufferPointer) throws(TransportFailure) -> Outcome {
         let (sum, overflow) = octetCount.addingReportingOverflow(raw.count)
-        guard !overflow, sum <= maximumOctets else { throw .headTooLarge }
+        guard !overflow, sum <= maximumOctets else {
+            throw isInterim ? .malformedResponse(endlessRow) : .headTooLarge
+        }
         octetCount = sum
         let line = HeadReader.withoutLineEnd(raw)
         switch part {
@@ -96,7 +105,12 @@ struct HeadReader {
                 throw .malformedResponse("the server changes to another protocol unasked (101)")
             }
             part = .status
-            return .more
+            interimCount += 1
+            guard interimCount < HeadReader.mostInterimHeads else {
+                throw .malformedResponse(endlessRow)
+            }
+            guard (try? fields.check()) != nil else { return .more }
+            return .interim(status: status, version: version, fields: fields)
         }
         do { try fields.check() } catch {
             throw .malformedResponse("in the response head: \(error)")
@@ -151,6 +165,19 @@ struct HeadReader {
             throw .malformedResponse("an HTTP/1.0 response has the field Transfer-Encoding")
         }
     }
+
+    /// Interim heads have come, and no final one has begun.
+    private var isInterim: Bool {
+        interimCount > 0 && (part == .status || (part == .fields && status < 200))
+    }
+
+    private var endlessRow: String {
+        "\(interimCount) interim responses (1xx) came, and none that is final"
+    }
+
+    /// Because: one that says every twenty seconds that the server is at work (102) goes on for five
+    /// hours.
+    private static let mostInterimHeads = 1_000
 
     private static let length = "Content-Length"
     private static let coding = "Transfer-Encoding"
@@ -208,7 +235,20 @@ struct HeadReader {
         else { throw .malformedResponse("the status code is not a number from 100 to 999") }
         self.version = version
         self.status = status
+        reason = HeadReader.reason(line[(space + 1)...].dropFirst(digits.count))
     }
+
+    /// Source: RFC 9112 §4: blanks, printable octets, and others that nobody explains.
+    private static func reason(_ octets: Line) -> String? {
+        let words = trimmed(octets)
+        guard !words.isEmpty, words.count <= longestReason,
+            !words.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F })
+        else { return nil }
+        return text(words).text
+    }
+
+    /// Because: eight times the longest of the standard, and kept with each response.
+    private static let longestReason = 256
 
     private mutating func readField(_ line: Line) throws(TransportFailure) {
         if let first = line.first, first == 0x20 || first == 0x09 {

@@ -42,13 +42,6 @@ extension ActiveTransfer {
     /// The last gate, before every request, on reused connections too: true lets the request out.
     func clear(_ ends: ConnectionEnds) -> Bool {
         isCleared = false
-        if heldHead != nil {
-            // The answer to a challenge: another request, and no repeat of the one before.
-            heldHead = nil
-            leave()
-            head = HeadReader(request)
-            guard mayMeetChallenge() else { return false }
-        }
         guard !control.isCancelled else { return false }
         guard let remote = planned(ends.remote, port: ends.raw.remote_port) else {
             record(.unexpected("the connection leads to \(ends.remote), which is not of the route"))
@@ -63,6 +56,7 @@ extension ActiveTransfer {
             return false
         }
         var facts = ConnectionFacts(remote: remote, isReused: isReused)
+        facts.localPort = Port(ends.raw.local_port)
         var peer: VerifiedPeer?
         if request.origin.scheme == .https {
             do throws(TransportFailure) { peer = try proof(over: ssl, &facts) } catch {
@@ -84,21 +78,6 @@ extension ActiveTransfer {
         observer.verified(peer, connection: facts)
         return !control.isCancelled
     }
-
-    /// False when the server has called too many nonces stale that it made a moment ago: libcurl would
-    /// take the next one each time, for ever.
-    private func mayMeetChallenge() -> Bool {
-        challengesMet += 1
-        guard challengesMet > ActiveTransfer.mostChallengesMet else { return true }
-        record(
-            .malformedResponse(
-                "each nonce of the server's Digest is stale when it is used "
-                    + "(\(ActiveTransfer.mostChallengesMet) in turn)"))
-        return false
-    }
-
-    /// Because: the first challenge, a nonce that grew old on the way (RFC 7616 §3.3), and one more.
-    private static let mostChallengesMet = 3
 
     private func proof(
         over ssl: UnsafeMutableRawPointer?, _ facts: inout ConnectionFacts

@@ -41,7 +41,6 @@ extension EasyHandle {
         // A length of -1 makes HTTP/1.1 send chunks; HTTP/2 frames either way.
         case .stream(let source): set(CURLOPT_INFILESIZE_LARGE, offset: source.length ?? -1)
         }
-        setCredentials(request)
     }
 
     private func setFields(_ request: TransportRequest) {
@@ -49,8 +48,16 @@ extension EasyHandle {
             request.fields, hasBody: request.body.isThere,
             expectsContinue: request.expectsContinue,
             accepting: request.acceptEncoding)
-        guard request.fields.hasOctets else { return set(CURLOPT_HTTPHEADER, lines: lines) }
-        set(CURLOPT_HTTPHEADER, octetLines: RequestFields.octets(of: lines, request.fields))
+        let authorization = request.authorization.map {
+            [Array("Authorization: ".utf8) + $0.octets]
+        }
+        guard request.fields.hasOctets || authorization != nil else {
+            return set(CURLOPT_HTTPHEADER, lines: lines)
+        }
+        set(
+            CURLOPT_HTTPHEADER,
+            octetLines: (authorization ?? [])
+                + RequestFields.octets(of: lines, request.fields))
     }
 
     /// The URL keeps the host we mean; only the connection goes elsewhere. No proxy is ever taken from
@@ -171,20 +178,6 @@ extension EasyHandle {
         case .bytes, .stream: set(CURLOPT_UPLOAD, true)
         }
         set(CURLOPT_CUSTOMREQUEST, request.method.text)
-    }
-
-    /// One scheme only: with several libcurl would choose by what the answer offers.
-    private func setCredentials(_ request: TransportRequest) {
-        guard let credentials = request.credentials, credentials.origin == request.origin else {
-            return
-        }
-        // The digest is made over the path of the URL, whatever the request target says.
-        set(CURLOPT_URL, request.origin.description + request.target)
-        set(CURLOPT_PATH_AS_IS, true)
-        let scheme = credentials.scheme == .digest ? httpdns_curl_digest : httpdns_curl_basic
-        set(CURLOPT_HTTPAUTH, scheme)
-        set(CURLOPT_USERNAME, credentials.user)
-        set(CURLOPT_PASSWORD, credentials.password.revealed)
     }
 
     private static func version(_ version: HTTPVersion) -> Int {

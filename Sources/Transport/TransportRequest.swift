@@ -37,9 +37,23 @@ package struct TransportRequest: Sendable {
     package var via: ProxyPath?
     /// Send `Expect: 100-continue` on HTTP/1.1, and the body after the answer or a second.
     package var expectsContinue = false
-    /// User and password, given to libcurl. With Digest it sends the request once without them, and
-    /// that answer is not told.
-    package var credentials: OriginCredentials?
+    /// Who asks; apart from ``fields``, which others are shown.
+    package var authorization: Authorization?
+
+    /// A value of `Authorization`.
+    package struct Authorization: Sendable, CustomStringConvertible, CustomReflectable {
+        package let scheme: AuthenticationChallenge.Scheme
+        let octets: [UInt8]
+
+        /// - Parameter octets: the whole value, without CR, LF and NUL.
+        package init(_ scheme: AuthenticationChallenge.Scheme, _ octets: [UInt8]) {
+            self.scheme = scheme
+            self.octets = octets
+        }
+
+        package var description: String { "\(scheme.rawValue) (hidden)" }
+        package var customMirror: Mirror { Mirror(self, children: ["scheme": scheme]) }
+    }
 
     /// A proxy is asked by `CONNECT` before anything else.
     var asksProxy: Bool {
@@ -126,7 +140,9 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// The request was let out to `remote`, no octet of a response came, and libcurl has another
     /// connection for it; false ends the exchange with ``TransportFailure/requestLost(_:_:)``.
     func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool
-    /// The final response head (1xx are not reported).
+    /// An interim response head (1xx, but never 101), before the final one.
+    func received(interim head: ResponseHead)
+    /// The final response head.
     func received(_ head: ResponseHead)
     /// Some of the body, never empty. After `.pause` nothing comes until ``Transfer/resume()``.
     func received(body: UnsafeRawBufferPointer) -> Flow
@@ -148,6 +164,8 @@ extension TransferObserver {
     package func mayRepeat(after loss: RequestLoss, sentTo remote: Endpoint?) -> Bool { true }
 
     package func sends(_ fields: HTTPFields) {}
+
+    package func received(interim head: ResponseHead) {}
 
     package func brokeOff(_ facts: TransferFacts) {}
 

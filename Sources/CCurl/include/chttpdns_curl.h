@@ -133,7 +133,5 @@ static const long httpdns_curl_auth_basic = (long)CURLAUTH_BASIC;
 static const curl_socket_t httpdns_curl_timeout = CURL_SOCKET_TIMEOUT;
 static const int httpdns_curl_no_socket = CURL_SOCKET_BAD;
 static const size_t httpdns_curl_error_octets = CURL_ERROR_SIZE;
-static const long httpdns_curl_basic = (long)CURLAUTH_BASIC;
-static const long httpdns_curl_digest = (long)CURLAUTH_DIGEST;
 
 #endif

@@ -124,6 +124,7 @@ extension CaptureRendering {
         if let remote = hop.remote {
             let facts = [
                 remote, hop.proxy.map { "through the proxy " + $0 },
+                hop.connection.map { "connection " + $0 },
                 hop.isReusedConnection ? "reused" : nil, hop.tlsVersion,
                 hop.isResumedSession ? "resumed" : nil,
             ].compactMap(\.self)

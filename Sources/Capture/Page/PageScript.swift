@@ -169,13 +169,14 @@ extension CapturePage {
           const r=h.resolution||{},p=h.peer,t=h.timings||{};
           section(box,mark+"Address",facts([["URL",n>1?h.method+" "+h.url:null],
             ["mapped from",h.mappedFrom],["status",n>1?h.status:null],
+            ["status text",h.statusText],
             ["resolver",r.resolver],["transport",r.transport],
             ["server",r.server],["addresses",(r.addresses||[]).join(", ")],
             ["aliases",(r.aliases||[]).join(", ")],
             ["TTL",r.ttl===undefined?null:r.ttl+" s"+(r.cached?", from the cache":"")+
               (r.stale?", stale":"")],
             ["connected to",h.remote],["proxy",h.proxy],
-            ["connection",[h.reused?"reused":"new",h.tls,h.resumed?"resumed":""]
+            ["connection",[h.connection,h.reused?"reused":"new",h.tls,h.resumed?"resumed":""]
               .filter(Boolean).join(", ")],
             ["protocol",h.version?"HTTP/"+h.version:null],["cache",h.cache],
             ["not followed",h.notFollowed],

@@ -12,7 +12,8 @@ extension CaptureRecord {
         public var requestFields: [Field]
         /// 100...999; nil when no answer came.
         public var status: Int?
-        /// The words beside the status, where there are any.
+        /// The words that the server wrote beside the status; nil where there are none, as in HTTP/2 and
+        /// in answers of a stub or of the cache.
         public var statusText: String?
         /// `1.0`, `1.1`, `2`; in files of other programs also others.
         public var version: String?
@@ -54,7 +55,8 @@ extension CaptureRecord {
         public var sentHeadOctets: Int64?
         /// How many of ``receivedOctets`` were the head's; nil where nobody says.
         public var receivedHeadOctets: Int64?
-        /// What another program calls the connection; nil in what this library records.
+        /// Names the connection that it went over: the port of this machine's end, in what this library
+        /// records; what another program calls it, in files of others. Nil without a connection.
         public var connection: String?
 
         public init(method: String = "GET", url: String, requestFields: [Field] = []) {

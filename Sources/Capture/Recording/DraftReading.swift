@@ -141,6 +141,7 @@ final class DraftReader {
         let seen = seen(origin.host)
         if let answer = leg?.answer ?? hop?.refusedRedirect {
             made.status = answer.status
+            made.statusText = answer.reason.map { redactor.text($0) }
             made.version = answer.version.rawValue
             made.responseFields = redactor.fields(answer.fields.fields, &seen.received)
         }
@@ -256,7 +257,9 @@ extension CaptureRecord.Hop {
         isResumedSession = hop.isResumedSession
         tlsVersion = hop.tlsVersion
         status = status ?? hop.status
+        statusText = statusText ?? hop.reason.map { redactor.text($0) }
         version = version ?? hop.version?.rawValue
+        connection = hop.localPort.map { "\($0)" }
         timings.connected = hop.timings.connected
         timings.secured = hop.timings.secured
         timings.firstByte = hop.timings.firstByte

@@ -39,6 +39,8 @@ final class ExchangeWatch: ExchangeObserver {
         inner.exchange(sends: fields, in: framing, of: head)
     }
 
+    func exchange(interim head: ResponseHead) { inner.exchange(interim: head) }
+
     func exchange(received head: ResponseHead, report: ExchangeReport) {
         // Else the report of the end will do, and whoever goes on with this one need not copy it.
         let isTold = capture.hasListeners

@@ -37,9 +37,9 @@ struct SentFields: Hashable {
             whole += SentFields.credentials(
                 "Proxy-Authorization", proxy.credentials.map { _ in "Basic" })
         }
+        if framing.proxy != nil { whole.append(.init("Proxy-Connection", "Keep-Alive")) }
         whole += SentFields.credentials(
             "Authorization", framing.credentials.map { $0 == .digest ? "Digest" : "Basic" })
-        if framing.proxy != nil { whole.append(.init("Proxy-Connection", "Keep-Alive")) }
         whole += passing
         if let accepting = framing.accepting, !given.contains("Accept-Encoding") {
             whole.append(.init("Accept-Encoding", accepting))
@@ -54,7 +54,7 @@ struct SentFields: Hashable {
         return whole
     }
 
-    /// The secret itself is libcurl's alone.
+    /// The secret itself is the transport's alone.
     private static func credentials(_ name: String, _ scheme: String?) -> [CaptureRecord.Field] {
         scheme.map { [.init(name, $0 + " " + CaptureRedaction.placeholder)] } ?? []
     }

@@ -20,10 +20,7 @@ enum ResponseText {
     static func head(
         _ status: Int, _ fields: HTTPFields, _ framing: Framing, _ ending: Ending
     ) -> [UInt8] {
-        var head = Array("HTTP/1.1 \(status) \(phrase(status))\r\n".utf8)
-        for field in fields.fields {
-            head += Array("\(field.name): ".utf8) + field.text.wire + [0x0D, 0x0A]
-        }
+        let head = lines(status, fields)
         var text = ""
         switch framing {
         case .none, .close: break
@@ -36,6 +33,19 @@ enum ResponseText {
             text += "Connection: keep-alive\r\n"
         }
         return head + Array((text + "\r\n").utf8)
+    }
+
+    /// Nothing follows it but another head. Source: RFC 9110 §15.2.
+    static func interim(_ status: Int, _ fields: HTTPFields) -> [UInt8] {
+        lines(status, fields) + [0x0D, 0x0A]
+    }
+
+    private static func lines(_ status: Int, _ fields: HTTPFields) -> [UInt8] {
+        var lines = Array("HTTP/1.1 \(status) \(phrase(status))\r\n".utf8)
+        for field in fields.fields {
+            lines += Array("\(field.name): ".utf8) + field.text.wire + [0x0D, 0x0A]
+        }
+        return lines
     }
 
     static func chunk(_ octets: [UInt8]) -> [UInt8] {
@@ -85,11 +95,13 @@ enum ResponseText {
         return escaped
     }
 
-    /// Words for people; a client reads the number. Source: RFC 9110 §15; RFC 6585; RFC 5842.
+    /// Words for people; a client reads the number. Source: RFC 9110 §15; RFC 2518 §10.1; RFC 8297;
+    /// RFC 6585; RFC 5842.
     static func phrase(_ status: Int) -> String { phrases[status] ?? "" }
 
     private static let phrases: [Int: String] = [
-        200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content",
+        102: "Processing", 103: "Early Hints", 200: "OK", 201: "Created", 202: "Accepted",
+        204: "No Content", 206: "Partial Content",
         301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
         307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
         401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",

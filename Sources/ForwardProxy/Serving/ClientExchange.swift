@@ -83,6 +83,7 @@ extension ClientConnection {
                 abort()
             }
         case .bodyDrained: turn.isBodyFull = false
+        case .hinted(let head): hint(head, turn)
         case .responded(let head, let report): respond(head, report, turn)
         case .body(let octets): pass(octets, turn)
         case .ended(.success(let report)): end(report, turn, now)
@@ -90,6 +91,15 @@ extension ClientConnection {
             note(failure.report)
             breakOff(turn, turn.origin.localRefusal ?? Refusal(failure), now)
         }
+    }
+
+    /// An interim response goes on to who knows what it is. `100 (Continue)` is the proxy's own affair:
+    /// see `bodyWanted`. Source: RFC 9110 §15.2.
+    private func hint(_ head: ResponseHead, _ turn: ExchangeTurn) {
+        guard !asked.isOld, !turn.hasResponded, head.status != 100 else { return }
+        let fields = ForwardedFields.response(
+            head.fields, version: head.version, via: desk.rules.via)
+        if !client.write(ResponseText.interim(head.status, fields)) { abort() }
     }
 
     private func respond(_ head: ResponseHead, _ report: ExchangeReport, _ turn: ExchangeTurn) {

@@ -60,6 +60,8 @@ final class OriginExchange: ExchangeObserver {
         answer(.deliver)
     }
 
+    func exchange(interim head: ResponseHead) { desk.tell(turn, .hinted(head)) }
+
     func exchange(received head: ResponseHead, report: ExchangeReport) {
         desk.tell(turn, .responded(head, report))
     }

@@ -6,6 +6,8 @@ internal import HTTPDNSPlatform
 /// What other threads tell the proxy's.
 enum ProxyMessage: Sendable {
     case routed(Result<ProvenRoute, RouteFailure>)
+    /// 1xx.
+    case hinted(ResponseHead)
     case responded(ResponseHead, ExchangeReport)
     case body([UInt8])
     case ended(Result<ExchangeReport, ExchangeFailure>)

@@ -20,6 +20,14 @@ import Testing
     }
 
     @Test(arguments: [
+        ("", "c672b8d1ef56ed28ab87c3622c5114069bdd3ad7b8f9737498d0c01ecef0967a"),
+        ("abc", "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
+    ])
+    func `SHA-512-256 agrees with FIPS 180-4`(text: String, digest: String) throws {
+        #expect(Hex.encoded(try Digest.sha512Half(text.utf8)) == digest)
+    }
+
+    @Test(arguments: [
         (
             "Jefe", "what do ya want for nothing?",
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"

@@ -3,67 +3,106 @@ import HTTPDNSNames
 import Testing
 
 @Suite struct AuthenticationChallengeTests {
-    private func challenges(_ values: String...) throws -> [AuthenticationChallenge] {
+    private func challenges(
+        _ values: String..., without missing: DigestChallenge.Algorithm? = nil
+    ) throws -> [Read] {
         var fields = HTTPFields()
         for value in values { try fields.append("WWW-Authenticate", value) }
-        return AuthenticationChallenge.all(in: fields)
+        return AuthenticationChallenge.all(in: fields) { $0 != missing }.map { challenge in
+            guard case .digest(let digest) = challenge.way else {
+                return Read(.basic, challenge.realm)
+            }
+            return Read(.digest, challenge.realm, digest.algorithm)
+        }
+    }
+
+    private struct Read: Equatable {
+        let scheme: AuthenticationChallenge.Scheme
+        let realm: String
+        let algorithm: DigestChallenge.Algorithm?
+
+        init(
+            _ scheme: AuthenticationChallenge.Scheme, _ realm: String,
+            _ algorithm: DigestChallenge.Algorithm? = nil
+        ) {
+            self.scheme = scheme
+            self.realm = realm
+            self.algorithm = algorithm
+        }
     }
 
     @Test func `Basic and Digest are read, whatever else is offered`() throws {
-        #expect(
-            try challenges(#"Basic realm="simple""#)
-                == [AuthenticationChallenge(scheme: .basic, realm: "simple")])
+        #expect(try challenges(#"Basic realm="simple""#) == [Read(.basic, "simple")])
         // The example of RFC 9110 §11.6.1.
         let several = #"Newauth realm="apps", type=1, title="Login to \"apps\"", Basic realm="x""#
-        #expect(
-            try challenges(several) == [AuthenticationChallenge(scheme: .basic, realm: "x")])
+        #expect(try challenges(several) == [Read(.basic, "x")])
         #expect(
             try challenges(
                 #"Digest realm="a", nonce="b", qop="auth,auth-int", algorithm=MD5"#,
                 "Negotiate", "bAsIc REALM = plain")
-                == [
-                    AuthenticationChallenge(scheme: .digest, realm: "a"),
-                    AuthenticationChallenge(scheme: .basic, realm: "plain"),
-                ])
+                == [Read(.digest, "a", .md5), Read(.basic, "plain")])
     }
 
-    @Test func `the safer scheme comes first, each scheme once`() throws {
+    @Test func `the strongest Digest of a realm comes first, then other realms', then Basic`()
+        throws
+    {
         let found = try challenges(
             #"Basic realm="1", Basic realm="2""#, #"Digest realm="3", nonce="n""#,
-            #"Digest realm="4", nonce="n", algorithm=SHA-256"#)
+            #"Digest realm="4", nonce="n", algorithm=SHA-256"#,
+            #"Digest realm="3", nonce="n", algorithm=SHA-256-sess, qop=auth"#,
+            #"Digest realm="5", nonce="n", Digest realm="4", nonce="n", algorithm=SHA-512-256"#)
         #expect(
             found == [
-                AuthenticationChallenge(scheme: .digest, realm: "3"),
-                AuthenticationChallenge(scheme: .basic, realm: "1"),
+                Read(.digest, "4", .sha512Half), Read(.digest, "3", .sha256),
+                Read(.digest, "5", .md5), Read(.basic, "1"),
             ])
     }
 
-    @Test(arguments: [
-        ("", true), (", algorithm=MD5", true), (", algorithm=md5-SESS", true),
-        (#", algorithm="SHA-256""#, true), (", algorithm=SHA-256-sess", true),
-        (", algorithm=SHA-512-256", false), (", algorithm=SHA-512-256-sess", false),
-        (", algorithm=SHA-512", false), (", algorithm=token", false),
-    ])
-    func `a Digest that libcurl cannot compute is passed over, and the next scheme is met`(
-        parameter: String, isMet: Bool
+    @Test(arguments: DigestChallenge.Algorithm.allCases)
+    func `the order in which challenges come says nothing, and what is not there is not met`(
+        missing: DigestChallenge.Algorithm
     ) throws {
-        let digest = #"Digest realm="d", nonce="n""# + parameter
-        let basic = AuthenticationChallenge(scheme: .basic, realm: "b")
-        let found = try challenges(digest, #"Basic realm="b""#)
+        let offers = ["MD5", "SHA-512-256", "SHA-256"].map {
+            #"Digest realm="d", nonce="n", qop="auth", algorithm="# + $0
+        }
+        for (one, two, three) in [(0, 1, 2), (2, 1, 0), (1, 2, 0)] {
+            let values = [offers[one], offers[two], offers[three]]
+            #expect(
+                try challenges(values[0], values[1], values[2]).first?.algorithm == .sha512Half)
+            #expect(
+                try challenges(values.joined(separator: ", "), without: missing)
+                    .map(\.algorithm) == [missing == .sha512Half ? .sha256 : .sha512Half])
+        }
         #expect(
-            found == (isMet ? [AuthenticationChallenge(scheme: .digest, realm: "d")] : []) + [basic]
-        )
-        // libcurl answers the first one alone, whatever follows.
-        let second = try challenges(digest, #"Digest realm="e", nonce="n", algorithm=MD5"#)
-        #expect(second.map(\.realm) == (isMet ? ["d"] : []))
+            try challenges(
+                #"Digest realm="d", nonce="n", algorithm="# + missing.rawValue,
+                #"Basic realm="b""#, without: missing) == [Read(.basic, "b")])
+    }
+
+    @Test(arguments: [
+        ("", DigestChallenge.Algorithm.md5), (", algorithm=MD5", .md5),
+        (", algorithm=md5-SESS", .md5), (#", algorithm="SHA-256""#, .sha256),
+        (", algorithm=SHA-256-sess", .sha256), (", algorithm=SHA-512-256", .sha512Half),
+        (", algorithm=sha-512-256-sess", .sha512Half), (", algorithm=SHA-512", nil),
+        (", algorithm=token", nil), (", algorithm=-sess", nil),
+    ])
+    func `a Digest by an algorithm that nobody knows is passed over, and the next one is met`(
+        parameter: String, algorithm: DigestChallenge.Algorithm?
+    ) throws {
+        let digest = #"Digest realm="d", nonce="n", qop="auth""# + parameter
+        let met = algorithm.map { [Read(.digest, "d", $0)] } ?? []
+        #expect(try challenges(digest, #"Basic realm="b""#) == met + [Read(.basic, "b")])
+        let second = try challenges(digest, #"Digest realm="d", nonce="m", algorithm=MD5"#)
+        #expect(second == (met.isEmpty ? [Read(.digest, "d", .md5)] : met))
     }
 
     @Test(arguments: [
         (#"qop="auth-int""#, false), ("qop=auth-int", false), (#"qop="AUTH-INT , x""#, false),
         (#"qop="token""#, false), (#"qop="auth""#, true), (#"qop="auth-int, auth""#, true),
         (#"qop="auth,auth-int""#, true), ("qop=Auth", true), (#"qop="""#, true),
+        ("algorithm=MD5-sess", false), ("algorithm=MD5-sess, qop=auth", true),
     ])
-    func `a Digest over the body is passed over, and the next scheme is met`(
+    func `a Digest over the body alone is passed over, and the next challenge is met`(
         parameter: String, isMet: Bool
     ) throws {
         let digest = #"Digest realm="d", nonce="n", "# + parameter
@@ -73,27 +112,15 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"Basic realm="b""#, true), (#"Basic realm="b", charset="UTF-8""#, true),
-        (#"Basic charset="UTF-8", realm="b""#, false),
-        (#"Digest realm="e", nonce="m", algorithm=MD5"#, false),
-        (#"Negotiate, Basic realm="b""#, true), (#"Negotiate, X a=b, opaque="o""#, false),
+        #"Basic realm="b""#, #"Basic charset="UTF-8", realm="b""#,
+        #"Digest realm="e", nonce="m", algorithm=MD5"#, #"Negotiate, X a=b, opaque="o""#,
+        #"X note="x, Digest realm=\"d\", nonce=\"m\", algorithm=SHA-512-256""#,
     ])
-    func `a Digest that libcurl would mix with what follows in its field is passed over`(
-        rest: String, isMet: Bool
-    ) throws {
+    func `challenges of one field are told apart`(other: String) throws {
         let digest = #"Digest realm="d", nonce="n", algorithm=SHA-256"#
-        #expect(try challenges(digest + ", " + rest).map(\.realm).contains("d") == isMet)
-        // In a field of its own it is safe.
-        #expect(try challenges(digest, rest).first?.realm == "d")
-    }
-
-    @Test func `a Digest that libcurl would look for in another's quotes is passed over`() throws {
-        let digest = #"Digest realm="d", nonce="n""#
-        #expect(
-            try challenges(#"Basic realm="x,Digest y", "# + digest).map(\.scheme) == [.basic])
-        #expect(
-            try challenges(#"Basic realm="x, y", "# + digest).map(\.scheme) == [.digest, .basic])
-        #expect(try challenges(#"Basic realm="x,Digest y""#, digest).first?.realm == "d")
+        for value in [digest + ", " + other, other + " , " + digest] {
+            #expect(try challenges(value).first == Read(.digest, "d", .sha256))
+        }
     }
 
     @Test func `a Digest without a nonce cannot be met`() throws {
@@ -103,10 +130,10 @@ import Testing
     @Test func `quoted text may hold commas, blanks and quotation marks`() throws {
         #expect(
             try challenges(#"Basic realm="a, Digest realm=\"b\" c""#)
-                == [AuthenticationChallenge(scheme: .basic, realm: #"a, Digest realm="b" c"#)])
+                == [Read(.basic, #"a, Digest realm="b" c"#)])
         #expect(
             try challenges(#"Negotiate YII1dHJ1c3Q==, Basic realm="x""#)
-                == [AuthenticationChallenge(scheme: .basic, realm: "x")])
+                == [Read(.basic, "x")])
     }
 
     @Test(arguments: [
@@ -121,21 +148,24 @@ import Testing
         "Basic", "Basic realm", "Basic realm=", "Basic realm=\"", "Basic =", "Basic ,",
     ])
     func `a challenge cut short has no realm, and ends the reading`(value: String) throws {
-        #expect(try challenges(value) == [AuthenticationChallenge(scheme: .basic, realm: "")])
+        #expect(try challenges(value) == [Read(.basic, "")])
     }
 
     @Test func `credentials that cannot travel are none`() throws {
         let origin = try HTTPURL("https://example.com/").origin
+        var fields = HTTPFields()
+        try fields.append("WWW-Authenticate", #"Digest realm="d", nonce="n""#)
+        let digest = try #require(AuthenticationChallenge.all(in: fields).first).way
         func make(
-            _ user: String, _ password: String, _ scheme: AuthenticationChallenge.Scheme
+            _ user: String, _ password: String, _ way: AuthenticationChallenge.Way
         ) -> OriginCredentials? {
-            OriginCredentials(user, Secret(password), by: scheme, for: origin)
+            OriginCredentials(user, Secret(password), by: way, for: origin)
         }
         #expect(make("u", "p:q", .basic) != nil)
         #expect(make("a:b", "p", .basic) == nil)
-        #expect(make("a:b", "p", .digest) != nil)
+        #expect(make("a:b", "p", digest) != nil)
         for bad in ["a\r\nb", "a\u{0}b", "a\u{7F}", "\t"] {
-            #expect(make(bad, "p", .digest) == nil)
+            #expect(make(bad, "p", digest) == nil)
             #expect(make("u", bad, .basic) == nil)
         }
         #expect("\(String(describing: make("u", "hidden", .basic)))".contains("hidden") == false)

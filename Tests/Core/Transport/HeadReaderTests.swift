@@ -136,4 +136,33 @@ import Testing
         ).get()
         #expect(reader.isComplete)
     }
+
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK", "OK"), ("HTTP/1.1 200   two  words\t", "two  words"),
+        ("HTTP/1.0 404 N\u{F6}", "N\u{F6}"), ("HTTP/1.1 200", nil), ("HTTP/1.1 200 ", nil),
+        ("HTTP/1.1 200 a\u{1B}b", nil), ("HTTP/1.1 200 a\u{7F}", nil), ("HTTP/2 200 ", nil),
+        ("HTTP/1.1 200 " + String(repeating: "x", count: 256), String(repeating: "x", count: 256)),
+        ("HTTP/1.1 200 " + String(repeating: "x", count: 257), nil),
+    ])
+    func `the words beside a status are text, or none`(line: String, words: String?) throws {
+        #expect(try Self.reading([line]).get().reason == words)
+    }
+
+    @Test func `interim heads that no final one ends are called what they are`() throws {
+        let row = Array(repeating: ["HTTP/1.1 102 Processing", "X: y", ""], count: 999)
+        let final = ["HTTP/1.1 200 OK"]
+        #expect(try Self.reading(Array(row.joined()) + final).get().isComplete)
+        let text = try #require(Self.refusal(Array((row + row).joined()) + final))
+        #expect(text.hasPrefix("1000 interim responses (1xx) came"))
+        let large = ["HTTP/1.1 103 Early Hints", "X: " + String(repeating: "x", count: 9_000), ""]
+        let few = Array(repeating: large, count: 8).joined()
+        #expect(Self.refusal(Array(few) + final)?.hasPrefix("7 interim responses") == true)
+        // The limit is then that of another head.
+        let (before, after) = (large.dropLast() + [""], ["HTTP/1.1 200 OK"])
+        let rest = Array(repeating: large[1], count: 8)
+        guard case .failure(.headTooLarge) = Self.reading(before + after + rest) else {
+            Issue.record("not too large")
+            return
+        }
+    }
 }

@@ -9,6 +9,7 @@ final class Recorder: TransferObserver {
     struct Story: Sendable {
         var connections: [ConnectionFacts] = []
         var peers: [VerifiedPeer?] = []
+        var interim: [ResponseHead] = []
         var heads: [ResponseHead] = []
         var bodyOctets = 0
         var body: [UInt8] = []
@@ -74,6 +75,8 @@ final class Recorder: TransferObserver {
             $0.peers.append(peer)
         }
     }
+
+    func received(interim head: ResponseHead) { change { $0.interim.append(head) } }
 
     func received(_ head: ResponseHead) {
         change { $0.heads.append(head) }

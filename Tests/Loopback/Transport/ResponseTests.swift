@@ -16,13 +16,15 @@ import Testing
         return await run(try plainRequest(server, change: change))
     }
 
-    @Test func `a head comes whole, with names as sent and interim heads left out`() async throws {
+    @Test func `a head comes whole, with names as sent and interim heads apart`() async throws {
         let story = try await story(
             of: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
                 + "HTTP/1.1 201 Made\r\nX-One: 1\r\nset-COOKIE: a=b\r\nSet-Cookie:c=d  \r\n"
                 + "X-Empty:\r\nX-Latin: caf\u{e9}\r\nContent-Length: 0\r\n\r\n")
         let head = try #require(story.head)
         #expect(story.heads.count == 1)
+        #expect(story.interim.map(\.status) == [100, 103])
+        #expect(story.interim.last?.fields.all("Link") == ["</x>"])
         #expect(head.status == 201)
         #expect(head.version == .http11)
         #expect(

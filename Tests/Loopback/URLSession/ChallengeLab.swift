@@ -25,7 +25,7 @@ enum ChallengeLab {
         if ["digest", "both", "newer"].contains(scheme) {
             let challenge =
                 #"Digest realm="lab", qop="auth", nonce="n0nce", algorithm="#
-                + (scheme == "newer" ? "SHA-512-256" : "MD5")
+                + (scheme == "newer" ? "SHA-1024" : "MD5")
             answer.fields.append(LabField("WWW-Authenticate", challenge))
         }
         return answer

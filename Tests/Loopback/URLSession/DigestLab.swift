@@ -1,4 +1,5 @@
 import HTTPDNSDigest
+import HTTPDNSExchange
 import HTTPDNSNames
 import HTTPDNSPinLab
 import HTTPDNSPlatform
@@ -12,7 +13,7 @@ final class DigestLab: Sendable {
         /// The values of `WWW-Authenticate`; `NONCE` stands for the nonce.
         let challenges: [String]
         var realm = "lab"
-        var isSHA256 = false
+        var algorithm = DigestChallenge.Algorithm.md5
         var isSession = false
         var hasQuality = true
         var hashesUser = false
@@ -75,7 +76,12 @@ final class DigestLab: Sendable {
     }
 
     private func hash(_ text: String) -> String {
-        let octets = kind.isSHA256 ? try? Digest.sha256(text.utf8) : try? Digest.md5(text.utf8)
+        let octets =
+            switch kind.algorithm {
+            case .md5: try? Digest.md5(text.utf8)
+            case .sha256: try? Digest.sha256(text.utf8)
+            case .sha512Half: try? Digest.sha512Half(text.utf8)
+            }
         return octets.map(Hex.encoded) ?? "none"
     }
 
