@@ -133,7 +133,9 @@ package final class RuledExchange: StartedExchange {
             // What nothing that is kept answers comes back as unsatisfied; see `received`.
             request.cacheMode = .onlyIfCached
             request.redirects.followed += state.withLock { $0.followed }
-            return client.start(request, observer: listener, cookies: cookies)
+            // What is kept may vary with them, as with all that would be sent.
+            let keeper = AddedCookies.keeper(decision.cookies, cookies, &request)
+            return client.start(request, observer: listener, cookies: keeper)
         case .resolve, .pass:
             request.redirects.followed += state.withLock { $0.followed }
             let keeper = AddedCookies.keeper(decision.cookies, cookies, &request)

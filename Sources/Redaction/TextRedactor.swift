@@ -44,6 +44,31 @@ package struct TextRedactor {
         verdict == .clear && isPlain(text: text) ? text : scanned(text: text, of: verdict)
     }
 
+    /// Words of this library about something: `what it is about: what is to be said`.
+    ///
+    /// What it is about (a URL, a rule in quotation marks, a field's name behind `header`) is no name of
+    /// a value, whatever it ends in: `https://a.example/oauth/token: no address could be connected to`.
+    package func message(_ message: String) -> String {
+        guard let mark = message.firstRange(of: ": ") else { return text(message) }
+        let subject = message[..<mark.lowerBound]
+        let words = subject.split(separator: " ", omittingEmptySubsequences: false)
+        let shown: String
+        if words.count == 1, subject.contains("://") {
+            shown = url(String(subject))
+        } else if words.count == 2,
+            TextRedactor.marksOfFields.contains(words[0])
+                || subject.hasPrefix("rule \"") && subject.hasSuffix("\"")
+        {
+            shown = text(String(subject))
+        } else {
+            return text(message)
+        }
+        return shown + ": " + self.message(String(message[mark.upperBound...]))
+    }
+
+    /// Because: remarks on rules begin so.
+    private static let marksOfFields: Set<Substring> = ["header", "removeHeaders"]
+
     /// The same, octet by octet.
     func scanned(text: String, of verdict: SecretNames.Verdict = .clear) -> String {
         var out: [UInt8] = []

@@ -278,13 +278,18 @@ extension RequestRule {
     package var remarks: [String] {
         matcher.remarks
             + actions.flatMap { action -> [String] in
-                guard case .removeFields(let names) = action,
-                    names.contains(where: { $0.lowercased() == "cookie" })
-                else { return [] }
-                return [
-                    "removeHeaders Cookie: those that the application sets itself are left out; "
-                        + "those that are kept of responses are added behind the rules"
-                ]
+                guard case .removeFields(let names) = action else { return [] }
+                return names.compactMap { name in
+                    switch name.lowercased() {
+                    case "cookie":
+                        "removeHeaders Cookie: those that the application sets itself are left out; "
+                            + "those that are kept of responses are added behind the rules"
+                    case "authorization":
+                        "removeHeaders Authorization: one that the application sets itself is left "
+                            + "out; those of a URL, and of a challenge, are added behind the rules"
+                    default: nil
+                    }
+                }
             }
     }
 }

@@ -211,13 +211,17 @@ package enum RuleFields {
     /// What is sent is not there yet when rules look.
     static func isAddedLater(_ name: String) -> Bool {
         let lower = name.lowercased()
-        return transportFields.contains(lower) || ["accept-encoding", "cookie"].contains(lower)
+        return transportFields.contains(lower) || addedLater.contains(lower)
     }
 
-    /// Source: RFC 9110 §7.6.1, §8.6, §10.1.1.
+    /// `Authorization` where a URL has a name and a password, or a challenge was met.
+    private static let addedLater: Set<String> = ["accept-encoding", "authorization", "cookie"]
+
+    /// Source: RFC 9110 §7.6.1, §8.6, §10.1.1; §11.7.2 of the one for a proxy, which goes to no
+    /// origin.
     private static let transportFields: Set<String> = [
-        "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer",
-        "transfer-encoding", "upgrade",
+        "connection", "content-length", "expect", "keep-alive", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 }
 

@@ -49,7 +49,7 @@ package func quoted(url text: String) -> String { quoted(shown(url: withoutUseri
 func shown(url text: String) -> String { CaptureRedaction().shown(url: text) }
 
 /// A message as people and logs get it: the URLs in it without what a capture takes out of them.
-func shown(message: String) -> String { CaptureRedaction().shown(text: message) }
+func shown(message: String) -> String { CaptureRedaction().shown(message: message) }
 
 /// A URL, or what was meant as one, without the name and password that it may hold.
 package func withoutUserinfo(_ text: String) -> String {

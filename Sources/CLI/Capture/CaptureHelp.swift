@@ -5,16 +5,16 @@ enum CaptureHelp {
     static let verbs = [
         CommandVerb(
             "show", summary: "the requests of a capture, or one of them", usage: "FILE [NUMBER]",
-            options: filters + [.captureBody, .json], details: show),
+            options: filters + [.captureBody, .keepSecrets, .json], details: show),
         CommandVerb(
             "har", summary: "a capture as a HAR 1.2 file, or a judgement of one", usage: "FILE",
-            options: filters + [.captureCheck, .captureOutput, .json], details: har),
+            options: filters + [.captureCheck, .captureOutput, .keepSecrets, .json], details: har),
         CommandVerb(
             "stats", summary: "sums over the requests of a capture", usage: "FILE",
             options: filters + [.captureBy, .json], details: stats),
         CommandVerb(
             "export", summary: "a capture in another form", usage: "FILE",
-            options: filters + [.captureFormat, .captureHTML, .captureOutput, .json],
+            options: filters + [.captureFormat, .captureHTML, .captureOutput, .keepSecrets, .json],
             details: export),
     ]
 

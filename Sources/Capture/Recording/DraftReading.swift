@@ -123,7 +123,7 @@ final class DraftReader {
         record.rule = facts.rule.map { redactor.text($0) }
         record.failure = facts.failure.map { failure in
             var failure = CaptureRecord.Failure(failure)
-            failure.message = redactor.text(failure.message)
+            failure.message = redactor.message(failure.message)
             return failure
         }
         return record

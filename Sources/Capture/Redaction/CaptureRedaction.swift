@@ -46,6 +46,9 @@ extension CaptureRedaction {
     /// Words without the secrets of the URLs in them.
     package func shown(text: String) -> String { Redactor(self).text(text) }
 
+    /// Words of this library, without the secrets of what they are about: ``TextRedactor/message(_:)``.
+    package func shown(message: String) -> String { Redactor(self).message(message) }
+
     /// The value of a field without its secrets.
     package func shown(_ value: String, of field: String) -> String {
         Redactor(self).value(of: field, value)

@@ -122,13 +122,18 @@ final class Redactor {
         words?.text(text, of: verdict) ?? text
     }
 
+    /// Words of this library about something: ``TextRedactor/message(_:)``.
+    func message(_ message: String) -> String { words?.message(message) ?? message }
+
     /// `Bearer REDACTED`: the scheme says something, and is no secret.
     private func credentials(_ value: String) -> String {
-        let scheme = value.prefix { $0.isASCII && ($0.isLetter || $0 == "-") }
-        let isScheme =
-            scheme.utf8.count <= Redactor.longestScheme
-            && value.dropFirst(scheme.count).first == " "
-        return (isScheme && !scheme.isEmpty ? scheme + " " : "") + CaptureRedaction.placeholder
+        let scheme = value.utf8.prefix(Redactor.longestScheme + 1).firstIndex(of: 0x20).map {
+            value[..<$0]
+        }
+        guard let scheme, Redactor.schemes.contains(scheme.lowercased()) else {
+            return CaptureRedaction.placeholder
+        }
+        return scheme + " " + CaptureRedaction.placeholder
     }
 
     /// Names stay, and attributes.
@@ -167,7 +172,16 @@ final class Redactor {
         }
     }
 
-    /// Because: the longest registered scheme has 13 letters.
+    /// A word that is none of them may be half of a secret with a blank in it.
+    ///
+    /// Source: IANA HTTP Authentication Scheme Registry, 2026; what AWS, Azure, GitHub, Django and Hawk
+    /// document.
+    private static let schemes: Set = [
+        "basic", "bearer", "concealed", "digest", "dpop", "gnap", "hoba", "mutual", "negotiate",
+        "oauth", "privatetoken", "scram-sha-1", "scram-sha-256", "vapid", "ntlm", "kerberos",
+        "token", "apikey", "hawk", "signature", "aws", "aws4-hmac-sha256", "sharedkey",
+        "sharedkeylite", "googlelogin", "jwt", "key",
+    ]
     private static let longestScheme = 16
     /// Because: what comes again and again (types, dates, names of servers) is short.
     private static let longestKnown = 256

@@ -1,6 +1,7 @@
 import HTTPDNS
 import HTTPDNSPinLab
 import HTTPDNSPlatform
+import HTTPDNSRules
 import TestSupport
 import Testing
 
@@ -160,6 +161,25 @@ import Testing
         let refused = try await bare.fetch(server.at("/kept"), mode: .onlyIfCached)
         #expect(refused.head.status == 504)
         #expect(refused.cache?.remark == "no_cache")
+    }
+
+    @Test func `offline finds what varies with the cookies that a rule adds`() async throws {
+        let lab = try CachingLab()
+        let server = try lab.origin(
+            Self.counting(["Cache-Control": "max-age=600", "Vary": "Cookie"]))
+        defer { server.stop() }
+        let httpdns = try lab.httpdns()
+        let rules: LiveRules = [
+            RequestRule("beta", try .path("/kept"), try .addCookies(["beta": "on"]))
+        ]
+        let request = HTTPRequest(.get, try HTTPURL(server.at("/kept")))
+        for isOffline in [false, true] {
+            rules.switches.isOffline = isOffline
+            let response = try await httpdns.client.send(request, under: rules)
+            let (body, report) = try await response.collect(upTo: 1_000)
+            #expect(String(decoding: body, as: UTF8.self) == "/kept 1")
+            #expect(report.hops.last?.cache?.outcome == (isOffline ? .hit : .missed))
+        }
     }
 
     @Test func `an origin that moved to another address still hits`() async throws {

@@ -13,6 +13,23 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
     private let redactor = Redactor(CaptureRedaction())
 
     @Test(arguments: [
+        (
+            "https://a.test/oauth/token: no address could be connected to: 192.0.2.1: refused",
+            "https://a.test/oauth/token: no address could be connected to: 192.0.2.1: refused"
+        ),
+        ("https://u:\(secret)@a.test/auth: timed out", "https://REDACTED@a.test/auth: timed out"),
+        ("https://a.test/?token=\(secret): failed", "https://a.test/?token=REDACTED: failed"),
+        ("https://a.test/sid: token: \(secret)", "https://a.test/sid: token: REDACTED"),
+        ("rule \"my token\": blocked", "rule \"my token\": blocked"),
+        ("header Cookie: what goes out", "header Cookie: what goes out"),
+        ("token: \(secret)", "token: REDACTED"), ("a token: \(secret)", "a token: REDACTED"),
+        ("\"token\": \"\(secret)\"", "\"token\": \"REDACTED\""),
+    ])
+    func `what a message is about is no name of a value`(message: String, shown: String) {
+        #expect(redactor.message(message) == shown)
+    }
+
+    @Test(arguments: [
         ("Authorization", "Bearer \(secret)", "Bearer REDACTED"),
         ("authorization", "Basic \(secret)", "Basic REDACTED"),
         ("Authorization", secret, "REDACTED"),
@@ -38,6 +55,7 @@ private func leaks(_ octets: [UInt8], _ secret: String = secret) -> Bool {
         ("Refresh", "3; url=/x?session_id=\(secret)", "3; url=/x?session_id=REDACTED"),
         ("X-Debug", "user logged in with Bearer \(secret)", "user logged in with Bearer REDACTED"),
         ("Session", secret, "REDACTED"), ("Key", "\"\(secret)\"", "\"REDACTED\""),
+        ("X-Secret", "correct \(secret)", "REDACTED"),
         ("X-Auth", "short", "REDACTED"), ("X-Functions-Key", secret, "REDACTED"),
         ("Ocp-Apim-Subscription-Key", secret, "REDACTED"), ("authId", secret, "REDACTED"),
         ("X-Error", "invalid JWT [eyJhbGciOiJIUzI1NiJ9.\(secret)]", "invalid JWT [REDACTED]"),

@@ -127,12 +127,18 @@ import Testing
         let text = rule(
             #"{"when": {"header": {"accept-encoding": "gzip"}}, "then": "block"}, "#
                 + #"{"when": {"header": {"Host": "a.test"}}, "then": "resolve"}, "#
-                + #"{"then": {"removeHeaders": ["X-A", "Cookie"]}}"#)
+                + #"{"then": {"removeHeaders": ["X-A", "Cookie"]}}, "#
+                + #"{"when": {"header": {"Authorization": true}}, "then": "block"}, "#
+                + #"{"then": {"removeHeaders": "authorization"}}"#)
         let result = try await check(text)
         #expect(result.status == 0)
         #expect(result.errorText.contains("rule 1: header accept-encoding: what goes out is"))
         #expect(!result.errorText.contains("rule 2"))
-        #expect(result.errorText.contains("rule 3: removeHeaders Cookie"), "\(result.errorText)")
+        for remark in [
+            "rule 3: removeHeaders Cookie: those that the application sets itself",
+            "rule 4: header Authorization: what goes out is added behind the rules",
+            "rule 5: removeHeaders Authorization: one that the application sets itself",
+        ] { #expect(result.errorText.contains(remark), "\(result.errorText)") }
     }
 
     @Test func `the JSON of a stub has its numbers as they are written`() throws {
