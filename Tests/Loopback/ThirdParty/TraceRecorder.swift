@@ -74,8 +74,8 @@ final class TraceRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadD
 
     static func words(_ error: (any Error)?) -> String {
         guard let error = error as NSError? else { return "no error" }
-        return
-            "\(error.domain) \(error.code) \(place(error.userInfo[NSURLErrorFailingURLErrorKey] as? URL))"
+        let url = error.userInfo[NSURLErrorFailingURLErrorKey] as? URL
+        return "\(error.domain) \(error.code) \(place(url))"
     }
 
     func urlSession(
