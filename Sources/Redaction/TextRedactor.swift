@@ -55,9 +55,8 @@ package struct TextRedactor {
         let shown: String
         if words.count == 1, subject.contains("://") {
             shown = url(String(subject))
-        } else if words.count == 2,
-            TextRedactor.marksOfFields.contains(words[0])
-                || subject.hasPrefix("rule \"") && subject.hasSuffix("\"")
+        } else if words.count == 2 && TextRedactor.marksOfFields.contains(words[0])
+            || subject.hasPrefix("rule \"") && subject.hasSuffix("\"")
         {
             shown = text(String(subject))
         } else {
